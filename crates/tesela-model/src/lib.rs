@@ -1,0 +1,7 @@
+//! JSON values, partition keys and their hash, resource ids, limits and the plain data every layer speaks.
+//!
+//! The lowest layer: pure functions and types, no I/O, no clock, no other crate of ours.
+
+pub mod document;
+pub mod json;
+pub mod limits;

@@ -1,0 +1,79 @@
+//! Every limit of the product, in one place, each with its unit last and its origin.
+//!
+//! "Service limit" means the published limit of Azure Cosmos DB for NoSQL, which clients are written
+//! against; the others are ours and say why.
+
+/// JSON nesting an item may have (service limit). Also bounds the recursion of our own parsers.
+pub const DOCUMENT_DEPTH_MAX: usize = 128;
+/// Item size as UTF-8 JSON with its system properties (service limit); larger is 413.
+pub const DOCUMENT_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// Item id (service limit).
+pub const ITEM_ID_BYTES_MAX: usize = 1023;
+/// Names of databases, containers, users, permissions and scripts (service limit).
+pub const RESOURCE_NAME_CHARS_MAX: usize = 255;
+/// Partition key value of a version 2 container (service limit).
+pub const PARTITION_KEY_BYTES_MAX: usize = 2048;
+/// Partition key value of a version 1 container (service limit).
+pub const PARTITION_KEY_V1_BYTES_MAX: usize = 101;
+/// Levels of a hierarchical partition key (service limit).
+pub const PARTITION_KEY_LEVELS_MAX: usize = 3;
+/// Operations in one patch (service limit).
+pub const PATCH_OPERATIONS_MAX: usize = 10;
+/// Operations in one batch (service limit).
+pub const BATCH_OPERATIONS_MAX: usize = 100;
+/// Body of a batch (service limit).
+pub const BATCH_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// Body of any request. Ours: an item at its limit with every character escaped as `\uXXXX`.
+pub const REQUEST_BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Query text (service limit, `maxSqlQueryInputLength`).
+pub const QUERY_TEXT_BYTES_MAX: usize = 512 * 1024;
+/// A page of a feed or query result (service limit).
+pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Items in a page of a feed when the client leaves the size to the server (service default).
+pub const FEED_PAGE_ITEMS_DEFAULT: usize = 100;
+/// Items in a page of a query when the client leaves the size to the server. Ours: the byte limit
+/// ends most pages first.
+pub const QUERY_PAGE_ITEMS_DEFAULT: usize = 1000;
+/// Paths a policy may include, and may exclude (service limit).
+pub const INDEX_PATHS_MAX: usize = 1500;
+/// Properties of one composite index, and composite indexes of a container (service limits).
+pub const COMPOSITE_PATHS_MAX: usize = 8;
+pub const COMPOSITE_INDEXES_MAX: usize = 100;
+/// Unique key constraints of a container and paths in each (service limits).
+pub const UNIQUE_KEYS_MAX: usize = 10;
+pub const UNIQUE_KEY_PATHS_MAX: usize = 16;
+/// Computed properties of a container (service limit).
+pub const COMPUTED_PROPERTIES_MAX: usize = 20;
+/// Vector dimensions: in a flat index, and in the quantized kinds (service limits).
+pub const VECTOR_DIMENSIONS_FLAT_MAX: u64 = 505;
+pub const VECTOR_DIMENSIONS_MAX: u64 = 4096;
+/// Largest time to live, in seconds (service limit).
+pub const TTL_SECONDS_MAX: i64 = 2_147_483_647;
+/// Manual throughput of a container or database (service limits).
+pub const THROUGHPUT_MIN_RU: u32 = 400;
+pub const THROUGHPUT_STEP_RU: u32 = 100;
+pub const THROUGHPUT_MAX_RU: u32 = 1_000_000;
+/// Autoscale maximum (service limits); it scales down to a tenth of it.
+pub const AUTOSCALE_MIN_RU: u32 = 1000;
+pub const AUTOSCALE_STEP_RU: u32 = 1000;
+/// Throughput a new container puts on one physical partition at most. The service creates
+/// ceil(RU / 6,000) partitions; the official SDKs' own tests count them.
+pub const PARTITION_INITIAL_RU: u32 = 6_000;
+/// Throughput a physical partition can be given (service limit); more forces a split.
+pub const PARTITION_RU_MAX: u32 = 10_000;
+/// Bytes of a physical partition (service limit); more forces a split.
+pub const PARTITION_BYTES_MAX: u64 = 50 * 1024 * 1024 * 1024;
+/// Bytes of a logical partition (service limit); more is 403/1014.
+pub const LOGICAL_PARTITION_BYTES_MAX: u64 = 20 * 1024 * 1024 * 1024;
+/// Continuation token, in bytes: the JavaScript SDK asks for at most 1 KB on every request.
+pub const CONTINUATION_BYTES_MAX: usize = 1024;
+/// Difference between the date of a signed request and our clock (service limit).
+pub const CLOCK_SKEW_SECONDS_MAX: i64 = 15 * 60;
+/// A session's wait inside a page of a query before it is cut, in milliseconds (service limit: 5 s
+/// an operation; ours leaves room for the answer).
+pub const QUERY_SLICE_MS_MAX: u64 = 4_000;
+
+const _: () = assert!(REQUEST_BODY_BYTES_MAX > 6 * DOCUMENT_BYTES_MAX, "an escaped item must fit a request");
+const _: () = assert!(BATCH_BYTES_MAX >= DOCUMENT_BYTES_MAX, "a batch of one must fit");
+const _: () = assert!(PAGE_BYTES_MAX >= 2 * DOCUMENT_BYTES_MAX, "a page must hold an item");
+const _: () = assert!(PARTITION_INITIAL_RU < PARTITION_RU_MAX, "a new partition must have room to grow");
