@@ -33,27 +33,16 @@ impl Batch {
     }
 
     pub fn with_capacity(changes: usize) -> Self {
-        Self {
-            changes: Vec::with_capacity(changes),
-            bytes: 0,
-        }
+        Self { changes: Vec::with_capacity(changes), bytes: 0 }
     }
 
     pub fn put(&mut self, space: SpaceId, key: impl Into<Bytes>, value: impl Into<Bytes>) {
-        self.push(Change {
-            space,
-            key: key.into(),
-            value: Some(value.into()),
-        });
+        self.push(Change { space, key: key.into(), value: Some(value.into()) });
     }
 
     /// Deleting a key that is not there is no error.
     pub fn delete(&mut self, space: SpaceId, key: impl Into<Bytes>) {
-        self.push(Change {
-            space,
-            key: key.into(),
-            value: None,
-        });
+        self.push(Change { space, key: key.into(), value: None });
     }
 
     pub fn push(&mut self, change: Change) {
@@ -89,22 +78,14 @@ impl Batch {
     pub fn check(&self) -> Result<()> {
         for change in &self.changes {
             if change.key.is_empty() {
-                return Err(Error::EmptyKey {
-                    space: change.space,
-                });
+                return Err(Error::EmptyKey { space: change.space });
             }
             if change.key.len() > KEY_BYTES_MAX {
-                return Err(Error::KeyTooLong {
-                    space: change.space,
-                    bytes: change.key.len(),
-                });
+                return Err(Error::KeyTooLong { space: change.space, bytes: change.key.len() });
             }
             let value_bytes = change.value.as_ref().map_or(0, Bytes::len);
             if value_bytes > VALUE_BYTES_MAX {
-                return Err(Error::ValueTooLong {
-                    space: change.space,
-                    bytes: value_bytes,
-                });
+                return Err(Error::ValueTooLong { space: change.space, bytes: value_bytes });
             }
         }
         Ok(())

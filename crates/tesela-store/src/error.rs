@@ -19,14 +19,10 @@ pub enum Error {
     #[error("an empty key was written to key space {space}")]
     EmptyKey { space: SpaceId },
 
-    #[error(
-        "a key of {bytes} bytes was written to key space {space}, at most {KEY_BYTES_MAX} are allowed"
-    )]
+    #[error("a key of {bytes} bytes was written to key space {space}, at most {KEY_BYTES_MAX} are allowed")]
     KeyTooLong { space: SpaceId, bytes: usize },
 
-    #[error(
-        "a value of {bytes} bytes was written to key space {space}, at most {VALUE_BYTES_MAX} are allowed"
-    )]
+    #[error("a value of {bytes} bytes was written to key space {space}, at most {VALUE_BYTES_MAX} are allowed")]
     ValueTooLong { space: SpaceId, bytes: usize },
 
     /// Nothing was applied; the same call may succeed later.

@@ -52,6 +52,7 @@
 
 mod batch;
 mod error;
+pub mod keycode;
 mod memory;
 mod range;
 
@@ -111,8 +112,7 @@ pub trait Store: Clone + Send + Sync + 'static {
 
 /// One moment of all spaces. A clone sees the same moment.
 pub trait Snapshot: Clone + Send + Sync + 'static {
-    fn get(&self, space: SpaceId, key: &[u8])
-    -> impl Future<Output = Result<Option<Bytes>>> + Send;
+    fn get(&self, space: SpaceId, key: &[u8]) -> impl Future<Output = Result<Option<Bytes>>> + Send;
 
     /// Rows of the range in key order (`Forward`) or against it (`Backward`), until the range or
     /// the limit ends. A page holds at least one row if the range does and `limit.rows` is not 0,

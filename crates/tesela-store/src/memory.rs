@@ -71,9 +71,7 @@ impl Store for MemoryStore {
     }
 
     fn snapshot(&self) -> MemorySnapshot {
-        MemorySnapshot {
-            spaces: self.spaces.read().clone(),
-        }
+        MemorySnapshot { spaces: self.spaces.read().clone() }
     }
 
     async fn commit(&self, batch: Batch) -> Result<()> {
@@ -86,9 +84,7 @@ impl Store for MemoryStore {
             }
         }
         for change in batch {
-            let space = spaces
-                .get_mut(&change.space)
-                .expect("every space was looked up above");
+            let space = spaces.get_mut(&change.space).expect("every space was looked up above");
             match change.value {
                 Some(value) => space.put(change.key, value),
                 None => space.remove(&change.key),
@@ -103,10 +99,7 @@ impl Store for MemoryStore {
 
     async fn size_bytes(&self, space: SpaceId) -> Result<u64> {
         let spaces = self.spaces.read();
-        spaces
-            .get(&space)
-            .map(|space| space.bytes)
-            .ok_or(Error::NoSuchSpace(space))
+        spaces.get(&space).map(|space| space.bytes).ok_or(Error::NoSuchSpace(space))
     }
 }
 
@@ -118,10 +111,7 @@ pub struct MemorySnapshot {
 
 impl MemorySnapshot {
     fn rows(&self, space: SpaceId) -> Result<&OrdMap<Bytes, Bytes>> {
-        self.spaces
-            .get(&space)
-            .map(|space| &space.rows)
-            .ok_or(Error::NoSuchSpace(space))
+        self.spaces.get(&space).map(|space| &space.rows).ok_or(Error::NoSuchSpace(space))
     }
 }
 
@@ -130,22 +120,13 @@ impl Snapshot for MemorySnapshot {
         Ok(self.rows(space)?.get(key).cloned())
     }
 
-    async fn scan(
-        &self,
-        space: SpaceId,
-        range: KeyRange,
-        direction: Direction,
-        limit: ScanLimit,
-    ) -> Result<Page> {
+    async fn scan(&self, space: SpaceId, range: KeyRange, direction: Direction, limit: ScanLimit) -> Result<Page> {
         let rows = self.rows(space)?;
         if range.is_empty() {
             return Ok(Page::default());
         }
         let start = Bound::Included(&range.start[..]);
-        let end = range
-            .end
-            .as_deref()
-            .map_or(Bound::Unbounded, Bound::Excluded);
+        let end = range.end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
         let cursor = rows.range::<_, [u8]>((start, end));
         let copy = |(key, value): (&Bytes, &Bytes)| Ok((key.clone(), value.clone()));
         match direction {

@@ -24,34 +24,22 @@ pub struct KeyRange {
 impl KeyRange {
     /// Every key.
     pub fn all() -> Self {
-        Self {
-            start: Bytes::new(),
-            end: None,
-        }
+        Self { start: Bytes::new(), end: None }
     }
 
     /// The keys that begin with `prefix`.
     pub fn prefix(prefix: &[u8]) -> Self {
-        Self {
-            start: Bytes::copy_from_slice(prefix),
-            end: successor(prefix),
-        }
+        Self { start: Bytes::copy_from_slice(prefix), end: successor(prefix) }
     }
 
     /// From `from` (included) to `to` (excluded). Empty if `from >= to`.
     pub fn between(from: impl Into<Bytes>, to: impl Into<Bytes>) -> Self {
-        Self {
-            start: from.into(),
-            end: Some(to.into()),
-        }
+        Self { start: from.into(), end: Some(to.into()) }
     }
 
     /// From `from` (included) on.
     pub fn starting_at(from: impl Into<Bytes>) -> Self {
-        Self {
-            start: from.into(),
-            end: None,
-        }
+        Self { start: from.into(), end: None }
     }
 
     pub fn contains(&self, key: &[u8]) -> bool {
@@ -72,10 +60,7 @@ impl KeyRange {
                 next.extend_from_slice(key);
                 next.push(0);
                 let next = Bytes::from(next);
-                Self {
-                    start: next.max(self.start.clone()),
-                    end: self.end.clone(),
-                }
+                Self { start: next.max(self.start.clone()), end: self.end.clone() }
             }
             Direction::Backward => {
                 let key = Bytes::copy_from_slice(key);
@@ -83,10 +68,7 @@ impl KeyRange {
                     Some(end) => key.min(end.clone()),
                     None => key,
                 };
-                Self {
-                    start: self.start.clone(),
-                    end: Some(end),
-                }
+                Self { start: self.start.clone(), end: Some(end) }
             }
         }
     }
@@ -118,23 +100,14 @@ pub struct ScanLimit {
 
 impl ScanLimit {
     /// The whole range in one page. For ranges known to be small.
-    pub const NONE: Self = Self {
-        rows: usize::MAX,
-        bytes: usize::MAX,
-    };
+    pub const NONE: Self = Self { rows: usize::MAX, bytes: usize::MAX };
 
     pub const fn rows(rows: usize) -> Self {
-        Self {
-            rows,
-            bytes: usize::MAX,
-        }
+        Self { rows, bytes: usize::MAX }
     }
 
     pub const fn bytes(bytes: usize) -> Self {
-        Self {
-            rows: usize::MAX,
-            bytes,
-        }
+        Self { rows: usize::MAX, bytes }
     }
 }
 
@@ -149,10 +122,7 @@ pub struct Page {
 impl Page {
     /// Fills a page from an engine's cursor, which must already move in the scan's direction.
     /// Here, so that every engine ends a page at the same row.
-    pub fn fill<E>(
-        cursor: impl Iterator<Item = Result<(Bytes, Bytes), E>>,
-        limit: ScanLimit,
-    ) -> Result<Self, E> {
+    pub fn fill<E>(cursor: impl Iterator<Item = Result<(Bytes, Bytes), E>>, limit: ScanLimit) -> Result<Self, E> {
         let mut rows = Vec::new();
         let mut bytes = 0_usize;
         for row in cursor {
@@ -180,11 +150,7 @@ mod tests {
             (b"\xff\xff", None),
             (b"", None),
         ] {
-            assert_eq!(
-                KeyRange::prefix(prefix).end.as_deref(),
-                end,
-                "prefix {prefix:?}"
-            );
+            assert_eq!(KeyRange::prefix(prefix).end.as_deref(), end, "prefix {prefix:?}");
         }
     }
 
@@ -198,9 +164,8 @@ mod tests {
 
     #[test]
     fn a_page_holds_one_row_even_if_it_is_too_large() {
-        let rows = [b"a", b"b"].map(|key| {
-            Ok::<_, std::convert::Infallible>((Bytes::from_static(key), Bytes::from_static(b"123")))
-        });
+        let rows = [b"a", b"b"]
+            .map(|key| Ok::<_, std::convert::Infallible>((Bytes::from_static(key), Bytes::from_static(b"123"))));
         let page = Page::fill(rows.clone().into_iter(), ScanLimit::bytes(0)).unwrap();
         assert_eq!((page.rows.len(), page.more), (1, true));
         let page = Page::fill(rows.clone().into_iter(), ScanLimit::bytes(5)).unwrap();
