@@ -3,5 +3,9 @@
 //! The lowest layer: pure functions and types, no I/O, no clock, no other crate of ours.
 
 pub mod document;
+pub mod epk;
 pub mod json;
 pub mod limits;
+pub mod murmur;
+pub mod partition_key;
+pub mod rid;

@@ -123,9 +123,9 @@ impl Document {
 
 /// Where the text starts, when header and table fit the bytes.
 fn frame(bytes: &[u8]) -> Option<usize> {
-    let cell = match bytes.first()? {
-        &NARROW => 2,
-        &WIDE => 4,
+    let cell = match *bytes.first()? {
+        NARROW => 2,
+        WIDE => 4,
         _ => return None,
     };
     let entries = u32::from_le_bytes(bytes.get(1..HEADER_BYTES)?.try_into().ok()?) as usize;
