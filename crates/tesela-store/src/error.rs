@@ -33,8 +33,8 @@ pub enum Error {
     #[error("the outcome of the commit is unknown: {reason}")]
     OutcomeUnknown { reason: String },
 
-    /// An earlier write or fsync failed. What the disk holds now is known only after a restart,
-    /// so nothing more is accepted.
+    /// A write or fsync failed, now or earlier. What the disk holds is known only after a restart, so
+    /// nothing more is accepted.
     #[error("the store stopped accepting writes after a failed write: {reason}")]
     Poisoned { reason: String },
 
@@ -47,6 +47,22 @@ pub enum Error {
 
     #[error("storage input or output failed: {0}")]
     Io(Arc<io::Error>),
+}
+
+impl Error {
+    /// False if the commit that was answered so is certainly not applied; true if only a later
+    /// read can tell.
+    pub fn may_have_applied(&self) -> bool {
+        match self {
+            Self::OutcomeUnknown { .. } | Self::Poisoned { .. } | Self::Io(_) | Self::Damaged { .. } => true,
+            Self::NoSuchSpace(_)
+            | Self::EmptyKey { .. }
+            | Self::KeyTooLong { .. }
+            | Self::ValueTooLong { .. }
+            | Self::Unavailable { .. }
+            | Self::Closed => false,
+        }
+    }
 }
 
 impl From<io::Error> for Error {

@@ -10,7 +10,7 @@
 //! statically dispatched so that an engine in the same process answers with a future that is
 //! ready at once.
 //!
-//! # Invariants every engine keeps (the [`suite`] checks them)
+//! # Invariants every engine keeps (the `suite` module, behind the feature of that name, checks them)
 //!
 //! 1. A commit is all or nothing, over any number of spaces. No reader ever sees half of one.
 //! 2. When `commit` resolves with `Ok`, every snapshot taken afterwards sees it.
@@ -51,10 +51,14 @@
 //! spaces are dropped instead. No iterators held across calls: a page is resumed by its last key.
 
 mod batch;
+#[cfg(any(test, feature = "suite"))]
+mod chance;
 mod error;
 pub mod keycode;
 mod memory;
 mod range;
+#[cfg(any(test, feature = "suite"))]
+pub mod suite;
 
 use std::future::Future;
 
@@ -99,8 +103,8 @@ pub trait Store: Clone + Send + Sync + 'static {
     fn snapshot(&self) -> Self::Snapshot;
 
     /// Applies all changes of the batch or none, in their order. `Ok` means visible, and durable
-    /// by the engine's durability mode. [`Error::OutcomeUnknown`] means it may or may not have been
-    /// applied; every other error means it was not.
+    /// by the engine's durability mode. After an error, [`Error::may_have_applied`] tells whether the
+    /// batch is certainly not there.
     fn commit(&self, batch: Batch) -> impl Future<Output = Result<()>> + Send;
 
     /// Makes everything committed so far durable, whatever the durability mode.

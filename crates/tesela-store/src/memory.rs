@@ -135,3 +135,29 @@ impl Snapshot for MemorySnapshot {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::MemoryStore;
+    use crate::suite::Subject;
+
+    struct Memory(MemoryStore);
+
+    impl Subject for Memory {
+        type Store = MemoryStore;
+
+        async fn open() -> Self {
+            Self(MemoryStore::new())
+        }
+
+        fn store(&self) -> MemoryStore {
+            self.0.clone()
+        }
+
+        async fn reopen(self) -> Option<Self> {
+            None
+        }
+    }
+
+    crate::store_suite!(Memory);
+}
