@@ -54,6 +54,8 @@ mod batch;
 #[cfg(any(test, feature = "suite"))]
 mod chance;
 mod error;
+#[cfg(any(test, feature = "suite"))]
+pub mod faulty;
 pub mod keycode;
 mod memory;
 mod range;

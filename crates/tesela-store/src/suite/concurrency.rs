@@ -76,7 +76,7 @@ pub async fn readers_never_see_half_a_commit<S: Subject>() {
                 })
             })
             .collect();
-        let written: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
+        let written: Vec<_> = writers.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
         // Before any assertion: readers stop only by this flag.
         done.store(true, Ordering::Relaxed);
         assert!(written.iter().all(Result::is_ok), "a writer failed");
