@@ -489,10 +489,10 @@ impl Query {
             SelectSpec::List(items) => items.iter().for_each(|item| visit(&item.expr)),
         }
         self.where_.iter().for_each(&mut visit);
-        for group_by in &self.group_by {
+        if let Some(group_by) = &self.group_by {
             group_by.keys.iter().for_each(&mut visit);
         }
-        for order_by in &self.order_by {
+        if let Some(order_by) = &self.order_by {
             order_by.items.iter().for_each(|item| visit(&item.expr));
         }
     }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// Half-open byte range `start..end` of the query text.
 ///
-/// 32 bits are enough: the parser refuses text above [`crate::QUERY_TEXT_BYTES_MAX`].
+/// 32 bits are enough: the parser refuses text above [`tesela_model::limits::QUERY_TEXT_BYTES_MAX`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Span {
     pub start: u32,
