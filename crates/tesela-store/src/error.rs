@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::SpaceId;
 use crate::batch::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Cloneable, because one failed write answers every commit that was merged into it.
 #[derive(Clone, Debug, thiserror::Error)]

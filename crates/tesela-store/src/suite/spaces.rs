@@ -55,8 +55,9 @@ pub async fn size_follows_the_rows<S: Subject>() {
     }
     store.commit(batch).await.expect("accepted");
     let grown_bytes = store.size_bytes(A).await.expect("sizable");
-    assert!(grown_bytes >= empty_bytes + 100_000, "{empty_bytes} grew to {grown_bytes}");
+    // "About" is within half.
+    assert!(grown_bytes >= empty_bytes + 50_000, "{empty_bytes} grew to {grown_bytes}");
     let other_bytes = store.size_bytes(B).await.expect("sizable");
-    assert!(other_bytes < 100_000, "an empty space measures {other_bytes}");
+    assert!(other_bytes < 50_000, "an empty space measures {other_bytes}");
     assert!(matches!(store.size_bytes(SpaceId(99)).await, Err(Error::NoSuchSpace(_))));
 }

@@ -1,0 +1,79 @@
+//! The LSM tree library and how we use it: the only file, with `view` and `committer`, that names it.
+//!
+//! Each space is a tree of its own ("keyspace"), so that dropping one removes its folder and touches
+//! no other; all of them share one commit log, one block cache and the background threads. ADR 0003
+//! has the measurements behind this and behind the sizes.
+
+use std::path::Path;
+
+use fjall::config::BlockSizePolicy;
+use fjall::{AbstractTree, Database, Keyspace, KeyspaceCreateOptions};
+use tesela_store::{Error, SpaceId};
+
+use crate::folder::OpenError;
+use crate::options::{BLOCK_BYTES, JOURNALS_BYTES, Options};
+use crate::view::Spaces;
+
+pub(crate) fn open_database(path: &Path, options: &Options) -> Result<(Database, Spaces), OpenError> {
+    let open = || {
+        let database = Database::builder(path)
+            .cache_size(options.cache_bytes)
+            .max_cached_files(Some(options.open_files))
+            .max_journaling_size(JOURNALS_BYTES)
+            .worker_threads(options.worker_threads)
+            .manual_journal_persist(true)
+            .open()?;
+        let mut spaces = Spaces::new();
+        for name in database.list_keyspace_names() {
+            if let Some(space) = space_of_name(&name) {
+                spaces.insert(space, open_keyspace(&database, space, options)?);
+            }
+        }
+        Ok((database, spaces))
+    };
+    open().map_err(|error: fjall::Error| match error {
+        fjall::Error::Io(source) => OpenError::Io { path: path.to_owned(), source },
+        fjall::Error::Locked => OpenError::Locked { path: path.to_owned(), pid: None },
+        other => OpenError::Damaged { path: path.to_owned(), reason: other.to_string() },
+    })
+}
+
+/// Opens the tree of a space, making it if there is none.
+pub(crate) fn open_keyspace(database: &Database, space: SpaceId, options: &Options) -> fjall::Result<Keyspace> {
+    database.keyspace(&name_of_space(space), || {
+        KeyspaceCreateOptions::default()
+            .max_memtable_size(options.memtable_bytes)
+            .data_block_size_policy(BlockSizePolicy::all(BLOCK_BYTES))
+    })
+}
+
+/// Trees are named by the space's number in 16 hexadecimal digits.
+fn name_of_space(space: SpaceId) -> String {
+    format!("{:016x}", space.0)
+}
+
+fn space_of_name(name: &str) -> Option<SpaceId> {
+    let space = SpaceId(u64::from_str_radix(name, 16).ok()?);
+    (name_of_space(space) == name).then_some(space)
+}
+
+/// Bytes of rows that are in memory only and not yet on their way to a table.
+pub(crate) fn memtable_bytes(keyspace: &Keyspace) -> u64 {
+    keyspace.tree.active_memtable().size()
+}
+
+/// About what a space takes on disk and in memory. The engine does not tell the size of memtables
+/// that are being written to tables; nearly all of them were sealed because they were full.
+pub(crate) fn space_bytes(keyspace: &Keyspace, options: &Options) -> u64 {
+    let sealed = keyspace.sealed_memtable_count() as u64;
+    keyspace.disk_space() + memtable_bytes(keyspace) + sealed * options.memtable_bytes
+}
+
+pub(crate) fn engine_error(error: fjall::Error) -> Error {
+    match error {
+        fjall::Error::Io(error) => Error::from(error),
+        fjall::Error::Poisoned => Error::Poisoned { reason: "an earlier write failed".into() },
+        fjall::Error::Storage(fjall::LsmError::Io(error)) => Error::from(error),
+        other => Error::Damaged { reason: other.to_string() },
+    }
+}
