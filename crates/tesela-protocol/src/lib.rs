@@ -17,10 +17,17 @@
 //! comes from outside is parsed without panics and without unbounded recursion.
 
 pub mod authorization;
+pub mod batch;
+pub mod binary_json;
+pub mod continuation;
 pub mod error_body;
+pub mod feed;
 pub mod header;
 pub mod http_date;
 pub mod link;
+pub mod partition_key_header;
 pub mod percent;
+pub mod query_plan;
+pub mod session_token;
 pub mod signature;
 pub mod status;
