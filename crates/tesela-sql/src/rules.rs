@@ -1,8 +1,7 @@
 //! Rules that a query must keep besides the grammar and that need no names resolved.
 //!
-//! Each rule has one of the service's codes. All faults of a query are reported together, in
-//! the order of their codes' first appearance while walking the tree from the outside in, as
-//! the service lists them:
+//! Each rule has a code. All faults of a query are reported together, those of a query before
+//! those of its subqueries:
 //!
 //! ```text
 //! SELECT VALUE x FROM (SELECT TOP 2 VALUE c FROM c ORDER BY c.a) AS x

@@ -21,14 +21,16 @@ use super::operator::{Infix, Level, Predicate};
 use super::{EXPRESSION_HEIGHT_MAX, NESTING_MAX, Parser, Result};
 
 /// An expression and its height, which decides whether it may grow further.
+///
+/// Boxed although most nodes are moved once more: it keeps the frames of the recursion small.
 pub(super) struct Node {
-    pub expr: Expr,
+    pub expr: Box<Expr>,
     pub height: u32,
 }
 
 impl Node {
     fn leaf(kind: ExprKind, span: Span) -> Self {
-        Self { expr: Expr::new(kind, span), height: 1 }
+        Self { expr: Box::new(Expr::new(kind, span)), height: 1 }
     }
 
     /// A node over operands of which the tallest has `tallest` levels.
@@ -36,16 +38,16 @@ impl Node {
         if tallest >= EXPRESSION_HEIGHT_MAX {
             return Err(too_deep(span, EXPRESSION_HEIGHT_MAX));
         }
-        Ok(Self { expr: Expr::new(kind, span), height: tallest + 1 })
-    }
-
-    fn boxed(self) -> Box<Expr> {
-        Box::new(self.expr)
+        Ok(Self { expr: Box::new(Expr::new(kind, span)), height: tallest + 1 })
     }
 }
 
-fn too_deep(span: Span, limit: u32) -> SqlError {
-    SqlError::syntax(span, format!("the expression is nested more than {limit} levels deep"))
+fn too_deep(span: Span, limit: u32) -> Box<SqlError> {
+    SqlError::syntax(span, format!("the expression is nested more than {limit} levels deep")).into()
+}
+
+fn property(key: Ident, value: Expr) -> Property {
+    Property { span: key.span.to(value.span), name: key.name, value }
 }
 
 impl Parser<'_> {
@@ -86,7 +88,7 @@ impl Parser<'_> {
                     let right = self.operand(infix.level().tighter())?;
                     let span = left.expr.span.to(right.expr.span);
                     let tallest = left.height.max(right.height);
-                    Node::over(tallest, ExprKind::Binary { op, left: left.boxed(), right: right.boxed() }, span)?
+                    Node::over(tallest, ExprKind::Binary { op, left: left.expr, right: right.expr }, span)?
                 }
                 Infix::Predicate { negated, predicate } => {
                     tightest = Level::And;
@@ -104,8 +106,7 @@ impl Parser<'_> {
         let otherwise = self.expression()?;
         let span = condition.expr.span.to(otherwise.expr.span);
         let tallest = condition.height.max(then.height).max(otherwise.height);
-        let kind =
-            ExprKind::Conditional { condition: condition.boxed(), then: then.boxed(), otherwise: otherwise.boxed() };
+        let kind = ExprKind::Conditional { condition: condition.expr, then: then.expr, otherwise: otherwise.expr };
         Node::over(tallest, kind, span)
     }
 
@@ -114,7 +115,7 @@ impl Parser<'_> {
         let right = self.operand(Level::Coalesce.tighter())?;
         let span = left.expr.span.to(right.expr.span);
         let tallest = left.height.max(right.height);
-        Node::over(tallest, ExprKind::Coalesce { left: left.boxed(), right: right.boxed() }, span)
+        Node::over(tallest, ExprKind::Coalesce { left: left.expr, right: right.expr }, span)
     }
 
     /// One more operand for AND or OR: joins the node on the left if it is of the same kind,
@@ -128,7 +129,7 @@ impl Parser<'_> {
             (_, kind) => (vec![Expr::new(kind, left.expr.span)], left.height),
         };
         let tallest = tallest.max(right.height);
-        operands.push(right.expr);
+        operands.push(*right.expr);
         let kind = if infix == Infix::And { ExprKind::And(operands) } else { ExprKind::Or(operands) };
         Node::over(tallest, kind, span)
     }
@@ -151,7 +152,7 @@ impl Parser<'_> {
         let high = self.operand(Level::Predicate.tighter())?;
         let span = operand.expr.span.to(high.expr.span);
         let tallest = operand.height.max(low.height).max(high.height);
-        let kind = ExprKind::Between { negated, operand: operand.boxed(), low: low.boxed(), high: high.boxed() };
+        let kind = ExprKind::Between { negated, operand: operand.expr, low: low.expr, high: high.expr };
         Node::over(tallest, kind, span)
     }
 
@@ -160,7 +161,7 @@ impl Parser<'_> {
         let (items, items_height) = self.list(Symbol::CloseParen, "',' or ')'")?;
         let span = operand.expr.span.to(self.last_span());
         let tallest = operand.height.max(items_height);
-        Node::over(tallest, ExprKind::In { negated, operand: operand.boxed(), items }, span)
+        Node::over(tallest, ExprKind::In { negated, operand: operand.expr, items }, span)
     }
 
     fn like(&mut self, operand: Node, negated: bool) -> Result<Node> {
@@ -168,7 +169,7 @@ impl Parser<'_> {
         let escape = if self.eat_keyword(Keyword::Escape) { Some(self.escape()?) } else { None };
         let span = operand.expr.span.to(self.last_span());
         let tallest = operand.height.max(pattern.height);
-        let kind = ExprKind::Like { negated, operand: operand.boxed(), pattern: pattern.boxed(), escape };
+        let kind = ExprKind::Like { negated, operand: operand.expr, pattern: pattern.expr, escape };
         Node::over(tallest, kind, span)
     }
 
@@ -180,7 +181,7 @@ impl Parser<'_> {
         }
         let text = self.take_string()?;
         if text.chars().count() != 1 {
-            return Err(SqlError::syntax(token.span, format!("syntax error: expected {EXPECTED}")));
+            return Err(SqlError::syntax(token.span, format!("syntax error: expected {EXPECTED}")).into());
         }
         Ok(Escape { text, span: token.span })
     }
@@ -195,7 +196,7 @@ impl Parser<'_> {
         let mut node = self.postfixed(primary)?;
         for (op, start) in prefixes.into_iter().rev() {
             let span = start.to(node.expr.span);
-            node = Node::over(node.height, ExprKind::Unary { op, operand: node.boxed() }, span)?;
+            node = Node::over(node.height, ExprKind::Unary { op, operand: node.expr }, span)?;
         }
         Ok(node)
     }
@@ -222,15 +223,15 @@ impl Parser<'_> {
     fn postfixed(&mut self, mut node: Node) -> Result<Node> {
         loop {
             if self.eat_symbol(Symbol::Dot) {
-                let name = self.name("a property name")?;
+                let name = self.property_name()?;
                 let span = node.expr.span.to(name.span);
-                node = Node::over(node.height, ExprKind::Member { base: node.boxed(), name }, span)?;
+                node = Node::over(node.height, ExprKind::Member { base: node.expr, name }, span)?;
             } else if self.eat_symbol(Symbol::OpenBracket) {
                 let index = self.expression()?;
                 self.expect_symbol(Symbol::CloseBracket, "']'")?;
                 let span = node.expr.span.to(self.last_span());
                 let tallest = node.height.max(index.height);
-                node = Node::over(tallest, ExprKind::Index { base: node.boxed(), index: index.boxed() }, span)?;
+                node = Node::over(tallest, ExprKind::Index { base: node.expr, index: index.expr }, span)?;
             } else {
                 return Ok(node);
             }
@@ -360,7 +361,7 @@ impl Parser<'_> {
         loop {
             let item = self.expression()?;
             height = item.height.max(height);
-            items.push(item.expr);
+            items.push(*item.expr);
             if !self.eat_symbol(Symbol::Comma) {
                 self.expect_symbol(close, expected)?;
                 return Ok((items, height));
@@ -384,9 +385,10 @@ impl Parser<'_> {
         let mut height = 0;
         if !self.eat_symbol(Symbol::CloseBrace) {
             loop {
-                let (property, value_height) = self.property()?;
-                height = value_height.max(height);
-                properties.push(property);
+                let key = self.key()?;
+                let value = self.expression()?;
+                height = value.height.max(height);
+                properties.push(property(key, *value.expr));
                 if !self.eat_symbol(Symbol::Comma) {
                     self.expect_symbol(Symbol::CloseBrace, "',' or '}'")?;
                     break;
@@ -396,18 +398,16 @@ impl Parser<'_> {
         Node::over(height, ExprKind::Object(properties), start.to(self.last_span()))
     }
 
-    /// `name: value`; the name may be quoted, and may be any word since a colon follows.
-    fn property(&mut self) -> Result<(Property, u32)> {
-        let start = self.peek().span;
-        let name = match self.peek().kind {
-            TokenKind::String => self.take_string()?,
-            TokenKind::Word | TokenKind::Keyword(_) => self.take_name().name,
+    /// `name:`; the name may be quoted, and may be any word since a colon follows.
+    fn key(&mut self) -> Result<Ident> {
+        let token = self.peek();
+        let name = match token.kind {
+            TokenKind::String => Ident::new(self.take_string()?, token.span),
+            TokenKind::Word | TokenKind::Keyword(_) => self.take_name(),
             _ => return Err(self.unexpected("a property name")),
         };
         self.expect_symbol(Symbol::Colon, "':' after the property name")?;
-        let value = self.expression()?;
-        let span = start.to(value.expr.span);
-        Ok((Property { name, value: value.expr, span }, value.height))
+        Ok(name)
     }
 
     /// A subquery of any kind, the next token being its keyword or parenthesis.

@@ -38,12 +38,12 @@ use crate::literal;
 use crate::span::Span;
 use crate::token::{BadToken, Keyword, Symbol, Token, TokenKind};
 
-/// Operands the parser may be inside of at once. Ours: keeps its stack within a few hundred
-/// kilobytes; every level of it that does not end in a bare parenthesis adds to the height.
-pub const NESTING_MAX: u32 = 256;
 /// Longest path from the root of a tree to a leaf, counted in expressions, through
 /// subqueries. Ours: consumers recurse over the tree on threads with 2 MB of stack.
-pub const EXPRESSION_HEIGHT_MAX: u32 = 256;
+pub const EXPRESSION_HEIGHT_MAX: u32 = 192;
+/// Operands the parser may be inside of at once. Ours: a printed tree has at most two of
+/// them on a level (a right operand and the group it is), so what was printed can be parsed.
+pub const NESTING_MAX: u32 = 2 * EXPRESSION_HEIGHT_MAX;
 /// Deepest nesting of subqueries. Ours: each level of evaluating one costs more stack than
 /// an operator does.
 pub const SUBQUERY_DEPTH_MAX: u32 = 32;
@@ -53,20 +53,17 @@ const _: () = assert!(QUERY_TEXT_BYTES_MAX <= u32::MAX as usize, "spans are 32 b
 /// Longest piece of query text quoted in a message.
 const QUOTED_CHARS_MAX: usize = 40;
 
-type Result<T> = std::result::Result<T, SqlError>;
+/// Boxed so that the common case, success, passes through small frames.
+type Result<T> = std::result::Result<T, Box<SqlError>>;
 
 /// Parses a query. The tree follows the grammar; see [`crate::rules`] for what it may say.
-pub fn parse(text: &str) -> Result<Query> {
+pub fn parse(text: &str) -> std::result::Result<Query, SqlError> {
     if text.len() > QUERY_TEXT_BYTES_MAX {
         let message = format!("the query has {} bytes, at most {QUERY_TEXT_BYTES_MAX} are allowed", text.len());
         return Err(SqlError::syntax(Span::new(0, 0), message));
     }
     let mut parser = Parser { text, tokens: lexer::tokens(text), at: 0, nesting: 0, subqueries: 0 };
-    let (query, _height) = parser.query()?;
-    match parser.peek().kind {
-        TokenKind::End => Ok(query),
-        _ => Err(parser.unexpected("the end of the query")),
-    }
+    parser.whole_query().map_err(|error| *error)
 }
 
 struct Parser<'a> {
@@ -79,6 +76,14 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
+    fn whole_query(&mut self) -> Result<Query> {
+        let (query, _height) = self.query()?;
+        match self.peek().kind {
+            TokenKind::End => Ok(query),
+            _ => Err(self.unexpected("the end of the query")),
+        }
+    }
+
     fn peek(&self) -> Token {
         self.tokens[self.at]
     }
@@ -139,19 +144,27 @@ impl Parser<'_> {
 
     /// A name: any word that is not reserved.
     fn name(&mut self, expected: &str) -> Result<Ident> {
-        let token = self.peek();
-        match token.kind {
+        match self.peek().kind {
             TokenKind::Word => Ok(self.take_name()),
             TokenKind::Keyword(keyword) if !keyword.is_reserved() => Ok(self.take_name()),
             TokenKind::Keyword(_) => {
-                let word = self.text_of(token);
-                let message = format!(
-                    "syntax error near '{word}': it is a reserved word, {expected} was expected; a property of that name is written [\"{word}\"]"
-                );
-                Err(SqlError::syntax(token.span, message))
+                let word = self.text_of(self.peek());
+                let message = format!("syntax error near '{word}': a reserved word cannot be {expected}");
+                Err(SqlError::syntax(self.peek().span, message).into())
             }
             _ => Err(self.unexpected(expected)),
         }
+    }
+
+    /// The name after a dot.
+    fn property_name(&mut self) -> Result<Ident> {
+        self.name("a property name").map_err(|mut error| {
+            if let TokenKind::Keyword(_) = self.peek().kind {
+                let word = self.text_of(self.peek());
+                error.message = format!("{} after a dot, write [\"{word}\"]", error.message);
+            }
+            error
+        })
     }
 
     /// The next token, known to be a word or a keyword, as a name.
@@ -162,7 +175,7 @@ impl Parser<'_> {
 
     fn take_string(&mut self) -> Result<String> {
         let token = self.advance();
-        literal::string(self.text_of(token), token.span.start)
+        Ok(literal::string(self.text_of(token), token.span.start)?)
     }
 
     fn take_parameter(&mut self) -> String {
@@ -171,7 +184,7 @@ impl Parser<'_> {
     }
 
     /// The error for the next token, when `expected` should have been there.
-    fn unexpected(&self, expected: &str) -> SqlError {
+    fn unexpected(&self, expected: &str) -> Box<SqlError> {
         let token = self.peek();
         let text = quoted(self.text_of(token));
         let message = match token.kind {
@@ -191,7 +204,7 @@ impl Parser<'_> {
                 None => format!("syntax error near {text}: expected {expected}"),
             },
         };
-        SqlError::syntax(token.span, message)
+        SqlError::syntax(token.span, message).into()
     }
 
     /// What someone who knows another dialect probably meant by the next token.

@@ -28,7 +28,7 @@ impl Parser<'_> {
     pub(super) fn subquery(&mut self) -> Result<(Query, u32)> {
         if self.subqueries == SUBQUERY_DEPTH_MAX {
             let message = format!("subqueries are nested more than {SUBQUERY_DEPTH_MAX} deep");
-            return Err(SqlError::syntax(self.peek().span, message));
+            return Err(SqlError::syntax(self.peek().span, message).into());
         }
         self.subqueries += 1;
         let query = self.query()?;
@@ -46,7 +46,7 @@ impl Parser<'_> {
     fn clause_expression(&mut self, height: &mut u32) -> Result<Expr> {
         let node = self.expression()?;
         *height = node.height.max(*height);
-        Ok(node.expr)
+        Ok(*node.expr)
     }
 
     fn select(&mut self, height: &mut u32) -> Result<Select> {
@@ -132,12 +132,12 @@ impl Parser<'_> {
             *height = query_height.max(*height);
             return Ok(Collection::Subquery(Box::new(query)));
         }
-        let root = self.name("a source: a name, a path or a subquery in parentheses")?;
+        let root = self.name("a source, which is a name, a path or a subquery in parentheses")?;
         let mut steps = Vec::new();
         loop {
             let start = self.peek().span;
             let kind = if self.eat_symbol(Symbol::Dot) {
-                PathStepKind::Member(self.name("a property name")?.name)
+                PathStepKind::Member(self.property_name()?.name)
             } else if self.eat_symbol(Symbol::OpenBracket) {
                 self.bracket_step()?
             } else {
@@ -206,7 +206,7 @@ impl Parser<'_> {
         let expr = self.clause_expression(height)?;
         if rank && !matches!(expr.kind, ExprKind::Call { .. }) {
             let message = "ORDER BY RANK takes calls of scoring functions, such as FullTextScore(...) or RRF(...)";
-            return Err(SqlError::syntax(expr.span, message));
+            return Err(SqlError::syntax(expr.span, message).into());
         }
         let direction = if self.eat_keyword(Keyword::Asc) {
             Some(Direction::Ascending)
