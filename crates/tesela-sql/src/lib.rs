@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Text goes in and a [`ast::Query`] comes out, or one [`SqlError`] with the service's code
-//! and the place. The tree is plain data for whoever binds and evaluates it; [`print`] turns
+//! and the place. The tree is plain data for whoever binds and evaluates it; [`print()`] turns
 //! it, or a tree rewritten from it, back into the canonical text that query plans carry.
 //! Nothing here knows documents, containers or functions.
 

@@ -150,17 +150,16 @@ impl Printer {
     }
 
     fn path_step(&mut self, step: &PathStep) {
-        if let PathStepKind::Member(name) = &step.kind {
-            self.push(".");
-            return self.push(name);
-        }
-        self.push("[");
         match &step.kind {
-            PathStepKind::Quoted(name) => write_string(name, &mut self.out),
-            PathStepKind::Element(index) => self.push(&index.to_string()),
-            PathStepKind::Member(name) | PathStepKind::Parameter(name) => self.push(name),
+            PathStepKind::Member(name) => self.push(&format!(".{name}")),
+            PathStepKind::Quoted(name) => {
+                self.push("[");
+                write_string(name, &mut self.out);
+                self.push("]");
+            }
+            PathStepKind::Element(index) => self.push(&format!("[{index}]")),
+            PathStepKind::Parameter(name) => self.push(&format!("[{name}]")),
         }
-        self.push("]");
     }
 
     fn order_by(&mut self, order_by: &OrderBy) {
@@ -212,7 +211,13 @@ impl Printer {
             ExprKind::Subquery { kind, query } => self.subquery(*kind, query),
             ExprKind::And(operands) => self.chain(operands, " AND "),
             ExprKind::Or(operands) => self.chain(operands, " OR "),
-            _ => {
+            ExprKind::Unary { .. }
+            | ExprKind::Binary { .. }
+            | ExprKind::Coalesce { .. }
+            | ExprKind::Conditional { .. }
+            | ExprKind::Between { .. }
+            | ExprKind::In { .. }
+            | ExprKind::Like { .. } => {
                 self.push("(");
                 self.operation(expr);
                 self.push(")");
@@ -297,7 +302,7 @@ impl Printer {
                     write_string(&escape.text, &mut self.out);
                 }
             }
-            other => unreachable!("{other:?} is no operator"),
+            other => unreachable!("`expr` prints {other:?} itself"),
         }
     }
 
