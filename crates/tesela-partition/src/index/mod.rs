@@ -1,0 +1,19 @@
+//! The index of a partition: which rows a document has in it.
+//!
+//! *Terms.* Every scalar the indexing policy covers gives one row `(path, value, ordinal)`; an element of an array has
+//! the path of the array with an element step, so `tags` = `["a","b"]` gives two rows under `/tags/[]`. Objects and
+//! arrays themselves give a row with their type, so that IS_DEFINED and ORDER BY find them. Rows of one (path, value)
+//! are in `_rid` order, rows of one path in value order: equality, ranges, prefixes and ORDER BY are scans.
+//!
+//! *Composite indexes* give one row for every document, also for those that lack some of the paths (undefined sorts
+//! first), with the bytes of descending paths inverted.
+//!
+//! Invariant: the rows of a document are a pure function of its text and the policy ([`IndexSchema::entries`]), so that
+//! the index equals what a rebuild from the documents would give.
+
+mod entries;
+mod path_code;
+pub mod value_code;
+
+pub use entries::{IndexEntries, IndexSchema};
+pub use path_code::PathCode;

@@ -1,0 +1,192 @@
+//! A physical partition: one range of the hash space, its documents, index, feed and counters, ordered by one writer.
+//!
+//! Knows no other partition and no HTTP. Handles are cheap to clone and share one writer.
+
+use crate::change_feed::ChangePage;
+use crate::container::Container;
+use crate::error::{ReadError, WriteError};
+use crate::item::LogicalKey;
+use crate::layout::{Counters, DocumentRecord, HistoryRecord, Key, LogicalRecord};
+use crate::read::{FeedPage, FeedScope, PageLimit, View};
+use crate::write::{WriteRequest, Written};
+use crate::writer::{Committed, StepError, StepOutcome, Transaction, WriteStep, Writer};
+use std::sync::Arc;
+use tesela_env::Env;
+use tesela_model::epk::Epk;
+use tesela_model::rid::DocumentOrdinal;
+use tesela_store::{Snapshot, SpaceId, Store};
+
+/// See the module.
+pub struct Partition<S: Store> {
+    id: u32,
+    space: SpaceId,
+    store: S,
+    env: Env,
+    writer: Arc<Writer<S>>,
+}
+
+impl<S: Store> Clone for Partition<S> {
+    fn clone(&self) -> Self {
+        Self {
+            id: self.id,
+            space: self.space,
+            store: self.store.clone(),
+            env: self.env.clone(),
+            writer: self.writer.clone(),
+        }
+    }
+}
+
+/// A step of a transactional batch.
+#[derive(Clone)]
+pub enum BatchStep {
+    Write(WriteRequest),
+    Read { id: String, if_none_match: Option<String> },
+}
+
+/// A write and the LSN it was committed under.
+#[derive(Debug)]
+pub struct WriteOutcome {
+    pub lsn: u64,
+    pub written: Written,
+}
+
+impl<S: Store> Partition<S> {
+    /// Opens a partition whose space exists: empty, or left by an earlier run.
+    pub async fn open(
+        store: S,
+        space: SpaceId,
+        id: u32,
+        env: Env,
+        container: Arc<Container>,
+    ) -> Result<Self, ReadError> {
+        let counters = match store.snapshot().get(space, &Key::counters()).await? {
+            Some(bytes) => Counters::decode(&bytes)?,
+            None => Counters::default(),
+        };
+        let writer = Arc::new(Writer::new(store.clone(), space, id, env.clone(), counters, container));
+        Ok(Self { id, space, store, env, writer })
+    }
+
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    pub fn space(&self) -> SpaceId {
+        self.space
+    }
+
+    pub fn counters(&self) -> Counters {
+        self.writer.counters()
+    }
+
+    /// The container's definition as this partition applies it.
+    pub fn container(&self) -> Arc<Container> {
+        self.writer.container()
+    }
+
+    /// Takes a changed definition into use.
+    pub fn set_container(&self, container: Arc<Container>) {
+        self.writer.set_container(container);
+    }
+
+    /// This moment of the partition.
+    pub fn view(&self) -> View<S::Snapshot> {
+        View { snapshot: self.store.snapshot(), space: self.space, now: self.env.now().unix_seconds() }
+    }
+
+    pub async fn write(&self, request: WriteRequest) -> Result<WriteOutcome, WriteError> {
+        let key = request.key.clone();
+        let committed = self.run(key, vec![WriteStep::Write(request)]).await.map_err(|failed| failed.error)?;
+        let lsn = committed.lsn;
+        match committed.outcomes.into_iter().next() {
+            Some(StepOutcome::Written(written)) => Ok(WriteOutcome { lsn, written }),
+            _ => unreachable!("a write step answers with what was written"),
+        }
+    }
+
+    /// R16: all steps or none, under one LSN.
+    pub async fn batch(&self, key: LogicalKey, steps: Vec<BatchStep>) -> Result<Committed, StepError> {
+        let steps = steps.into_iter().map(|step| match step {
+            BatchStep::Write(request) => WriteStep::Write(request),
+            BatchStep::Read { id, if_none_match } => WriteStep::Read { id, if_none_match },
+        });
+        self.run(key, steps.collect()).await
+    }
+
+    async fn run(&self, key: LogicalKey, steps: Vec<WriteStep>) -> Result<Committed, StepError> {
+        self.writer.run(Transaction { key, steps, unchanged_since: None }).await
+    }
+
+    pub async fn read(&self, key: &LogicalKey, id: &str) -> Result<Option<DocumentRecord>, ReadError> {
+        Ok(self.view().item(key, id).await?.map(|(_, record)| record))
+    }
+
+    /// By the number in its RID.
+    pub async fn read_ordinal(&self, ordinal: DocumentOrdinal) -> Result<Option<DocumentRecord>, ReadError> {
+        self.view().document(ordinal).await
+    }
+
+    pub async fn feed(
+        &self,
+        scope: &FeedScope,
+        after: Option<DocumentOrdinal>,
+        limit: PageLimit,
+    ) -> Result<FeedPage, ReadError> {
+        self.view().feed(scope, after, limit).await
+    }
+
+    pub async fn latest_changes(
+        &self,
+        scope: &FeedScope,
+        after: u64,
+        since: Option<u64>,
+        limit: PageLimit,
+    ) -> Result<ChangePage<DocumentRecord>, ReadError> {
+        // The LSN before the view: whatever the view does not show has a higher one.
+        let end = self.counters().lsn;
+        self.view().latest_changes(scope, after, since, end, limit).await
+    }
+
+    pub async fn all_changes(
+        &self,
+        scope: &FeedScope,
+        after: u64,
+        limit: PageLimit,
+    ) -> Result<ChangePage<HistoryRecord>, ReadError> {
+        let end = self.counters().lsn;
+        self.view().all_changes(scope, after, end, limit).await
+    }
+
+    /// What is known of a logical partition; `None` when it has no items (R3).
+    pub async fn logical(&self, epk: &Epk) -> Result<Option<LogicalRecord>, ReadError> {
+        let bytes = self.store.snapshot().get(self.space, &Key::logical(epk)).await?;
+        Ok(bytes.map(|bytes| LogicalRecord::decode(&bytes)).transpose()?)
+    }
+
+    /// Removes items whose time has run out, up to `most`; tells how many. Called in the background.
+    pub async fn remove_expired(&self, most: usize) -> Result<usize, WriteError> {
+        let view = self.view();
+        let expired = view.ordinals(Key::expired(view.now), most).await.map_err(read_failed)?;
+        let mut removed = 0;
+        for ordinal in expired {
+            let Some(bytes) = view.snapshot.get(self.space, &Key::document(ordinal)).await? else { continue };
+            let record = DocumentRecord::decode(&bytes)?;
+            let root = record.document.root();
+            let value = self.container().partition_key.extract(root);
+            let key = LogicalKey { value, epk: record.epk.clone() };
+            let Some(id) = root.get("id").and_then(|id| id.as_str()) else { continue };
+            let committed =
+                self.run(key, vec![WriteStep::Expire { id: id.into_owned() }]).await.map_err(|failed| failed.error)?;
+            removed += usize::from(matches!(committed.outcomes.first(), Some(StepOutcome::Expired(true))));
+        }
+        Ok(removed)
+    }
+}
+
+fn read_failed(error: ReadError) -> WriteError {
+    match error {
+        ReadError::Layout(error) => WriteError::Layout(error),
+        ReadError::Store(error) => WriteError::Store(error),
+    }
+}

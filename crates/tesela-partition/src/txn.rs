@@ -1,0 +1,172 @@
+//! A transaction: reads one snapshot with its own writes on top, and leaves behind a set of changes or nothing.
+//!
+//! Layers of a read, uppermost first: the transaction's own changes, those of transactions before it in the same
+//! group commit, the snapshot. A transaction that fails is dropped with its layer; one that succeeds hands its
+//! layer to the group, and the group becomes one batch of the store.
+//!
+//! Invariant: one transaction is made from one logical partition ([`LogicalKey`]), and every document row it touches
+//! belongs to it (R16, R17).
+
+use crate::container::Container;
+use crate::error::WriteError;
+use crate::item::LogicalKey;
+use crate::layout::{Counters, DocumentRecord, Key, LogicalRecord};
+use bytes::Bytes;
+use std::collections::BTreeMap;
+use tesela_model::rid::DocumentOrdinal;
+use tesela_store::{Batch, Snapshot, SpaceId};
+
+/// Rows put (`Some`) and deleted (`None`).
+#[derive(Clone, Debug, Default)]
+pub struct Overlay(BTreeMap<Bytes, Option<Bytes>>);
+
+impl Overlay {
+    pub fn get(&self, key: &[u8]) -> Option<&Option<Bytes>> {
+        self.0.get(key)
+    }
+
+    pub fn absorb(&mut self, mut later: Self) {
+        self.0.append(&mut later.0);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn into_batch(self, space: SpaceId) -> Batch {
+        let mut batch = Batch::with_capacity(self.0.len());
+        for (key, value) in self.0 {
+            match value {
+                Some(value) => batch.put(space, key, value),
+                None => batch.delete(space, key),
+            }
+        }
+        batch
+    }
+
+    /// Changed rows of a key range, in order.
+    pub fn range<'a>(
+        &'a self,
+        range: &'a tesela_store::KeyRange,
+    ) -> impl Iterator<Item = (&'a Bytes, &'a Option<Bytes>)> {
+        self.0.iter().filter(|(key, _)| range.contains(key))
+    }
+}
+
+/// What surrounds a transaction and does not change while it runs.
+pub struct Scope<'a, S: Snapshot> {
+    pub snapshot: &'a S,
+    pub space: SpaceId,
+    pub partition: u32,
+    pub container: &'a Container,
+    /// Unix seconds: the `_ts` of everything written.
+    pub now: u64,
+}
+
+/// See the module.
+pub struct Txn<'a, S: Snapshot> {
+    pub scope: &'a Scope<'a, S>,
+    pub key: LogicalKey,
+    group: &'a Overlay,
+    own: Overlay,
+    counters: Counters,
+    /// The LSN this transaction commits under, and how many changes it has made so far.
+    pub lsn: u64,
+    pub sequence: u32,
+    logical: Option<LogicalRecord>,
+}
+
+/// What a successful transaction leaves.
+pub struct Effects {
+    pub changes: Overlay,
+    pub counters: Counters,
+}
+
+impl<'a, S: Snapshot> Txn<'a, S> {
+    /// `counters` are those after the transaction before this one.
+    pub fn new(scope: &'a Scope<'a, S>, key: LogicalKey, group: &'a Overlay, counters: Counters) -> Self {
+        Self { scope, key, group, own: Overlay::default(), counters, lsn: counters.lsn + 1, sequence: 0, logical: None }
+    }
+
+    pub async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, WriteError> {
+        if let Some(change) = self.own.get(key).or_else(|| self.group.get(key)) {
+            return Ok(change.clone());
+        }
+        Ok(self.scope.snapshot.get(self.scope.space, key).await?)
+    }
+
+    pub fn put(&mut self, key: Bytes, value: Bytes) {
+        self.own.0.insert(key, Some(value));
+    }
+
+    pub fn delete(&mut self, key: Bytes) {
+        self.own.0.insert(key, None);
+    }
+
+    /// The number of the next new item.
+    pub fn issue_ordinal(&mut self) -> DocumentOrdinal {
+        self.counters.issued += 1;
+        DocumentOrdinal::new(self.scope.partition, self.counters.issued)
+    }
+
+    /// The place of the next change in this transaction.
+    pub fn next_sequence(&mut self) -> u32 {
+        let sequence = self.sequence;
+        self.sequence += 1;
+        sequence
+    }
+
+    /// The item of that id in this logical partition, expired or not.
+    pub async fn find(&self, id: &str) -> Result<Option<(DocumentOrdinal, DocumentRecord)>, WriteError> {
+        let Some(ordinal) = self.get(&Key::identity(&self.key.epk, id)).await? else { return Ok(None) };
+        let ordinal = Key::trailing_ordinal(&ordinal)?;
+        let record = self.get(&Key::document(ordinal)).await?;
+        let record = record.ok_or_else(|| WriteError::damaged("document", "its identity row names no document"))?;
+        Ok(Some((ordinal, DocumentRecord::decode(&record)?)))
+    }
+
+    pub async fn logical(&mut self) -> Result<LogicalRecord, WriteError> {
+        if let Some(record) = self.logical {
+            return Ok(record);
+        }
+        let record = match self.get(&Key::logical(&self.key.epk)).await? {
+            Some(bytes) => LogicalRecord::decode(&bytes)?,
+            None => LogicalRecord::default(),
+        };
+        self.logical = Some(record);
+        Ok(record)
+    }
+
+    /// Counts items and bytes that came (positive) or went (negative).
+    pub async fn count(&mut self, documents: i64, bytes: i64) -> Result<(), WriteError> {
+        let mut logical = self.logical().await?;
+        let add = |count: u64, by: i64| {
+            count.checked_add_signed(by).ok_or_else(|| WriteError::damaged("counters", "they count fewer than nothing"))
+        };
+        self.counters.documents = add(self.counters.documents, documents)?;
+        self.counters.bytes = add(self.counters.bytes, bytes)?;
+        logical.documents = add(logical.documents, documents)?;
+        logical.bytes = add(logical.bytes, bytes)?;
+        self.logical = Some(logical);
+        Ok(())
+    }
+
+    /// Ends the transaction: `None` when it changed nothing, and then no LSN is used up.
+    pub fn finish(mut self) -> Option<Effects> {
+        if self.own.is_empty() {
+            return None;
+        }
+        if let Some(mut logical) = self.logical {
+            logical.lsn = self.lsn;
+            let key = Key::logical(&self.key.epk);
+            if logical.documents == 0 {
+                self.delete(key);
+            } else {
+                self.put(key, logical.encode());
+            }
+        }
+        self.counters.lsn = self.lsn;
+        self.put(Key::counters(), self.counters.encode());
+        Some(Effects { changes: self.own, counters: self.counters })
+    }
+}

@@ -1,0 +1,156 @@
+//! The two moves on an item's rows.
+
+use super::{Action, Written, key_text};
+use crate::charge::{self, WriteFacts};
+use crate::error::WriteError;
+use crate::etag::{self, Stamp};
+use crate::index::IndexEntries;
+use crate::item::Item;
+use crate::layout::{DocumentRecord, HistoryRecord, Key, Operation};
+use crate::txn::Txn;
+use crate::unique;
+use bytes::Bytes;
+use tesela_model::limits::DOCUMENT_BYTES_MAX;
+use tesela_model::rid::DocumentOrdinal;
+use tesela_store::Snapshot;
+
+/// A new item.
+pub(super) async fn insert<S: Snapshot>(
+    txn: &mut Txn<'_, S>,
+    item: &Item,
+    indexed: bool,
+) -> Result<Written, WriteError> {
+    let ordinal = txn.issue_ordinal();
+    let record = new_version(txn, ordinal, item, indexed)?;
+    check_room(txn, &record, 0).await?;
+    unique::claim(txn, ordinal, None, &record).await?;
+    let entries = entries_of(txn, &record);
+    let facts =
+        WriteFacts { written_bytes: Some(record.bytes as usize), terms_added: entries.len(), ..Default::default() };
+    entries.put(txn, ordinal);
+    txn.put(Key::identity(&txn.key.epk, &item.id), Bytes::copy_from_slice(&ordinal.0.to_be_bytes()));
+    txn.put(Key::member(&txn.key.epk, ordinal), Bytes::new());
+    put_version(txn, ordinal, &record);
+    put_history(txn, &record, Operation::Create, 0);
+    txn.count(1, i64::from(record.bytes)).await?;
+    Ok(Written { action: Action::Created, record, charge_ru: charge::write(&facts) })
+}
+
+/// Another version of an item that exists.
+pub(super) async fn replace<S: Snapshot>(
+    txn: &mut Txn<'_, S>,
+    (ordinal, old): (DocumentOrdinal, DocumentRecord),
+    item: &Item,
+    indexed: bool,
+    patch_operations: usize,
+) -> Result<Written, WriteError> {
+    let record = new_version(txn, ordinal, item, indexed)?;
+    check_room(txn, &record, old.bytes).await?;
+    unique::claim(txn, ordinal, Some(&old), &record).await?;
+    let (before, after) = (entries_of(txn, &old), entries_of(txn, &record));
+    let (terms_removed, terms_added) = before.exchange(&after, txn, ordinal);
+    remove_version(txn, ordinal, &old);
+    put_version(txn, ordinal, &record);
+    put_history(txn, &record, Operation::Replace, old.lsn);
+    txn.count(0, i64::from(record.bytes) - i64::from(old.bytes)).await?;
+    let facts = WriteFacts {
+        removed_bytes: Some(old.bytes as usize),
+        written_bytes: Some(record.bytes as usize),
+        terms_removed,
+        terms_added,
+        patch_operations,
+    };
+    Ok(Written { action: Action::Replaced, record, charge_ru: charge::write(&facts) })
+}
+
+/// The end of an item, by a delete or by its time to live.
+pub(super) async fn remove<S: Snapshot>(
+    txn: &mut Txn<'_, S>,
+    (ordinal, old): (DocumentOrdinal, DocumentRecord),
+    how: Operation,
+) -> Result<Written, WriteError> {
+    let entries = entries_of(txn, &old);
+    let facts =
+        WriteFacts { removed_bytes: Some(old.bytes as usize), terms_removed: entries.len(), ..Default::default() };
+    entries.delete(txn, ordinal);
+    unique::release(txn, &old);
+    let id = old.document.root().get("id").and_then(|id| id.as_str().map(|id| id.into_owned()));
+    let id = id.ok_or_else(|| WriteError::damaged("document", "it has no id"))?;
+    txn.delete(Key::identity(&txn.key.epk, &id));
+    txn.delete(Key::member(&txn.key.epk, ordinal));
+    remove_version(txn, ordinal, &old);
+    txn.delete(Key::document(ordinal));
+    txn.count(-1, -i64::from(old.bytes)).await?;
+    txn.next_sequence();
+    put_history(txn, &old, how, old.lsn);
+    Ok(Written { action: Action::Deleted, record: old, charge_ru: charge::write(&facts) })
+}
+
+/// The record of a version written now. Fails when the system properties push it over the limit.
+fn new_version<S: Snapshot>(
+    txn: &mut Txn<'_, S>,
+    ordinal: DocumentOrdinal,
+    item: &Item,
+    indexed: bool,
+) -> Result<DocumentRecord, WriteError> {
+    let sequence = txn.next_sequence();
+    let scope = txn.scope;
+    let stamp = Stamp { ordinal, partition: scope.partition, lsn: txn.lsn, sequence, now: scope.now };
+    let document = etag::stamp(&item.document, scope.container, &stamp);
+    let bytes = document.text().len();
+    if bytes > DOCUMENT_BYTES_MAX {
+        return Err(WriteError::TooLarge { bytes });
+    }
+    Ok(DocumentRecord {
+        lsn: txn.lsn,
+        sequence,
+        bytes: item.document.text().len() as u32,
+        expires: scope.container.expiry(document.root(), scope.now),
+        indexed,
+        epk: txn.key.epk.clone(),
+        document,
+    })
+}
+
+fn entries_of<S: Snapshot>(txn: &Txn<'_, S>, record: &DocumentRecord) -> IndexEntries {
+    if record.indexed { txn.scope.container.index.entries(record.document.root()) } else { IndexEntries::default() }
+}
+
+/// R11: a logical partition has a size limit.
+async fn check_room<S: Snapshot>(txn: &mut Txn<'_, S>, record: &DocumentRecord, freed: u32) -> Result<(), WriteError> {
+    let bytes = txn.logical().await?.bytes.saturating_sub(u64::from(freed)) + u64::from(record.bytes);
+    if bytes > txn.scope.container.logical_partition_bytes_max && record.bytes > freed {
+        return Err(WriteError::LogicalPartitionFull { key: key_text(&txn.key) });
+    }
+    Ok(())
+}
+
+fn put_version<S: Snapshot>(txn: &mut Txn<'_, S>, ordinal: DocumentOrdinal, record: &DocumentRecord) {
+    txn.put(Key::document(ordinal), record.encode());
+    txn.put(Key::feed(record.lsn, record.sequence), Bytes::copy_from_slice(&ordinal.0.to_be_bytes()));
+    if record.expires != 0 {
+        txn.put(Key::expiry(record.expires, ordinal), Bytes::new());
+    }
+}
+
+fn remove_version<S: Snapshot>(txn: &mut Txn<'_, S>, ordinal: DocumentOrdinal, old: &DocumentRecord) {
+    txn.delete(Key::feed(old.lsn, old.sequence));
+    if old.expires != 0 {
+        txn.delete(Key::expiry(old.expires, ordinal));
+    }
+}
+
+fn put_history<S: Snapshot>(txn: &mut Txn<'_, S>, record: &DocumentRecord, operation: Operation, previous_lsn: u64) {
+    if !txn.scope.container.keeps_history {
+        return;
+    }
+    let history = HistoryRecord {
+        operation,
+        at: txn.scope.now,
+        previous_lsn,
+        epk: record.epk.clone(),
+        document: record.document.clone(),
+    };
+    let sequence = txn.sequence - 1;
+    txn.put(Key::history(txn.lsn, sequence), history.encode());
+}

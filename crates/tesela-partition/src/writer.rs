@@ -1,0 +1,241 @@
+//! The one writer of a partition, and its group commit.
+//!
+//! Writes queue up; whoever finds the queue unattended starts a task that works it off. The task takes everything that
+//! waits, runs it as a sequence of transactions over one snapshot (each sees those before it), commits all that
+//! succeeded as one batch of the store, and answers everybody. While the store writes, the next group gathers.
+//! So LSNs are handed out in order without a lock, and one fsync carries as many writes as there are clients.
+//!
+//! Invariants
+//! * Nobody is answered before the commit that holds his write is durable; readers see nothing earlier either.
+//! * A transaction that fails leaves nothing behind and uses up no LSN.
+//! * When a commit fails every transaction in it fails, and what the partition believes is read again from the store.
+//! * A caller that goes away does not stop the work: the queue is worked off by a task of its own.
+
+use crate::container::Container;
+use crate::error::WriteError;
+use crate::item::LogicalKey;
+use crate::layout::{Counters, Key};
+use crate::txn::{Overlay, Scope, Txn};
+use crate::write::{self, WriteRequest, Written};
+use parking_lot::Mutex;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use tesela_env::Env;
+use tesela_store::{Snapshot, SpaceId, Store};
+use tokio::sync::oneshot;
+
+/// Transactions one group commit takes at most. Ours: bounds memory and the wait of the first in the group.
+const GROUP_TRANSACTIONS_MAX: usize = 512;
+
+/// One transaction to run: the writes of one request, all or none, under one LSN.
+pub(crate) struct Transaction {
+    pub(crate) key: LogicalKey,
+    pub(crate) steps: Vec<WriteStep>,
+    /// The logical partition must not have changed since this LSN of its own (`None`: not checked).
+    pub(crate) unchanged_since: Option<u64>,
+}
+
+/// A step of a transaction.
+#[derive(Clone)]
+pub(crate) enum WriteStep {
+    Write(WriteRequest),
+    /// Read inside a batch: sees the steps before it.
+    Read {
+        id: String,
+        if_none_match: Option<String>,
+    },
+    /// Remove an item if its time has run out.
+    Expire {
+        id: String,
+    },
+}
+
+/// What a step gave.
+#[derive(Clone, Debug)]
+pub enum StepOutcome {
+    Written(Written),
+    Read(crate::layout::DocumentRecord),
+    NotModified(crate::layout::DocumentRecord),
+    Expired(bool),
+}
+
+/// Which step failed, and why.
+#[derive(Clone, Debug)]
+pub struct StepError {
+    pub step: usize,
+    pub error: WriteError,
+}
+
+/// A committed transaction.
+#[derive(Clone, Debug)]
+pub struct Committed {
+    pub lsn: u64,
+    pub outcomes: Vec<StepOutcome>,
+}
+
+struct Job {
+    transaction: Transaction,
+    reply: oneshot::Sender<Result<Committed, StepError>>,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: Vec<Job>,
+    attended: bool,
+}
+
+/// What the writer needs of its partition.
+pub(crate) struct Writer<S: Store> {
+    store: S,
+    space: SpaceId,
+    partition: u32,
+    env: Env,
+    queue: Mutex<Queue>,
+    counters: Mutex<Counters>,
+    container: Mutex<Arc<Container>>,
+}
+
+impl<S: Store> Writer<S> {
+    pub(crate) fn new(
+        store: S,
+        space: SpaceId,
+        partition: u32,
+        env: Env,
+        counters: Counters,
+        container: Arc<Container>,
+    ) -> Self {
+        let queue = Mutex::new(Queue::default());
+        Self { store, space, partition, env, queue, counters: Mutex::new(counters), container: Mutex::new(container) }
+    }
+
+    /// The counters after the last commit.
+    pub(crate) fn counters(&self) -> Counters {
+        *self.counters.lock()
+    }
+
+    pub(crate) fn container(&self) -> Arc<Container> {
+        self.container.lock().clone()
+    }
+
+    /// Writes from now on go by this definition.
+    pub(crate) fn set_container(&self, container: Arc<Container>) {
+        *self.container.lock() = container;
+    }
+
+    /// Queues a transaction and waits until it is durable or refused.
+    pub(crate) async fn run(self: &Arc<Self>, transaction: Transaction) -> Result<Committed, StepError> {
+        let (reply, answer) = oneshot::channel();
+        let attend = {
+            let mut queue = self.queue.lock();
+            queue.waiting.push(Job { transaction, reply });
+            !std::mem::replace(&mut queue.attended, true)
+        };
+        if attend {
+            tokio::spawn(work_off(self.clone()));
+        }
+        answer.await.unwrap_or(Err(StepError { step: 0, error: WriteError::Gone }))
+    }
+
+    /// The next group, or `None` after marking the queue unattended.
+    fn next_group(&self) -> Option<Vec<Job>> {
+        let mut queue = self.queue.lock();
+        if queue.waiting.is_empty() {
+            queue.attended = false;
+            return None;
+        }
+        let count = queue.waiting.len().min(GROUP_TRANSACTIONS_MAX);
+        Some(queue.waiting.drain(..count).collect())
+    }
+
+    async fn commit_group(&self, jobs: Vec<Job>) {
+        let container = self.container();
+        let snapshot = self.store.snapshot();
+        let now = self.env.now().unix_seconds();
+        let scope =
+            Scope { snapshot: &snapshot, space: self.space, partition: self.partition, container: &container, now };
+        let mut counters = self.counters();
+        let mut group = Overlay::default();
+        let mut answers = Vec::with_capacity(jobs.len());
+        for Job { transaction, reply } in jobs {
+            let mut txn = Txn::new(&scope, transaction.key.clone(), &group, counters);
+            let result = run_steps(&mut txn, &transaction).await;
+            let lsn = txn.lsn;
+            let effects = if result.is_ok() { txn.finish() } else { None };
+            let lsn = if effects.is_some() { lsn } else { counters.lsn };
+            if let Some(effects) = effects {
+                group.absorb(effects.changes);
+                counters = effects.counters;
+            }
+            answers.push((reply, result.map(|outcomes| Committed { lsn, outcomes })));
+        }
+        let committed = if group.is_empty() { Ok(()) } else { self.store.commit(group.into_batch(self.space)).await };
+        match committed {
+            Ok(()) => *self.counters.lock() = counters,
+            Err(error) => {
+                self.reload_counters(&error).await;
+                for (_, result) in &mut answers {
+                    if result.is_ok() {
+                        *result = Err(StepError { step: 0, error: WriteError::Store(error.clone()) });
+                    }
+                }
+            }
+        }
+        for (reply, result) in answers {
+            // A caller that went away wants no answer.
+            let _ = reply.send(result);
+        }
+    }
+
+    /// After a failed commit only the store knows what happened.
+    async fn reload_counters(&self, error: &tesela_store::Error) {
+        if error.may_have_applied()
+            && let Ok(Some(bytes)) = self.store.snapshot().get(self.space, &Key::counters()).await
+            && let Ok(counters) = Counters::decode(&bytes)
+        {
+            *self.counters.lock() = counters;
+        }
+    }
+}
+
+/// Works groups off until none waits. Boxed: the task's type would otherwise name itself.
+fn work_off<S: Store>(writer: Arc<Writer<S>>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async move {
+        while let Some(jobs) = writer.next_group() {
+            writer.commit_group(jobs).await;
+        }
+    })
+}
+
+async fn run_steps<S: Snapshot>(
+    txn: &mut Txn<'_, S>,
+    transaction: &Transaction,
+) -> Result<Vec<StepOutcome>, StepError> {
+    if let Some(lsn) = transaction.unchanged_since {
+        let logical = txn.logical().await.map_err(|error| StepError { step: 0, error })?;
+        if logical.lsn != lsn {
+            let key = write::key_text(&transaction.key);
+            return Err(StepError { step: 0, error: WriteError::Contended { key } });
+        }
+    }
+    let mut outcomes = Vec::with_capacity(transaction.steps.len());
+    for (step, action) in transaction.steps.iter().enumerate() {
+        outcomes.push(run_step(txn, action).await.map_err(|error| StepError { step, error })?);
+    }
+    Ok(outcomes)
+}
+
+async fn run_step<S: Snapshot>(txn: &mut Txn<'_, S>, step: &WriteStep) -> Result<StepOutcome, WriteError> {
+    match step {
+        WriteStep::Write(request) => Ok(StepOutcome::Written(write::apply(txn, request).await?)),
+        WriteStep::Expire { id } => Ok(StepOutcome::Expired(write::expire(txn, id).await?)),
+        WriteStep::Read { id, if_none_match } => {
+            let found = txn.find(id).await?.map(|(_, record)| record);
+            let live = found.filter(|record| !record.is_expired(txn.scope.now));
+            let key = || write::key_text(&txn.key);
+            let record = live.ok_or_else(|| WriteError::NotFound { id: id.clone(), key: key() })?;
+            let known = if_none_match.as_ref().is_some_and(|etag| write::etag_matches(etag, &crate::etag::of(&record)));
+            Ok(if known { StepOutcome::NotModified(record) } else { StepOutcome::Read(record) })
+        }
+    }
+}
