@@ -2,6 +2,7 @@
 //!
 //! The lowest layer: pure functions and types, no I/O, no clock, no other crate of ours.
 
+pub mod container;
 pub mod document;
 pub mod epk;
 pub mod json;

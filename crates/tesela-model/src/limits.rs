@@ -47,6 +47,15 @@ pub const COMPUTED_PROPERTIES_MAX: usize = 20;
 /// Vector dimensions: in a flat index, and in the quantized kinds (service limits).
 pub const VECTOR_DIMENSIONS_FLAT_MAX: u64 = 505;
 pub const VECTOR_DIMENSIONS_MAX: u64 = 4096;
+/// Vector dimensions when an embedding does not say (service default).
+pub const VECTOR_DIMENSIONS_DEFAULT: u32 = 1536;
+/// Bytes a quantized vector takes; also at most one per dimension (service limit).
+pub const VECTOR_QUANTIZATION_BYTES_MAX: i64 = 512;
+/// Candidates looked at while a vector index is built (service limits).
+pub const VECTOR_SEARCH_LIST_SIZE_MIN: i64 = 25;
+pub const VECTOR_SEARCH_LIST_SIZE_MAX: i64 = 500;
+/// Paths a vector index is sharded by (service limit).
+pub const VECTOR_SHARD_PATHS_MAX: usize = 1;
 /// Largest time to live, in seconds (service limit).
 pub const TTL_SECONDS_MAX: i64 = 2_147_483_647;
 /// Manual throughput of a container or database (service limits).
