@@ -1,0 +1,263 @@
+//! Scalar expressions. Whatever is constant is computed on the spot.
+
+use super::{Binder, Bound};
+use crate::error::code;
+use crate::eval::{Frame, eval};
+use crate::like::LikePattern;
+use crate::tree::{ConstantSet, Expr, Prepared, Step};
+use crate::value::{Val, key};
+use std::collections::HashSet;
+use tesela_model::json::{Number, Value};
+use tesela_sql::ast::{self, Escape, ExprKind, Literal, UnaryOp};
+use tesela_sql::{Span, SqlError};
+
+/// IN lists longer than this are looked up instead of searched. Ours: where hashing begins to pay.
+const SEARCHED_ITEMS_MAX: usize = 8;
+
+impl Binder<'_> {
+    pub(super) fn expr(&mut self, expr: &ast::Expr) -> Bound<Expr> {
+        if let Some(key) = self.group_key_of(expr) {
+            return Ok(Expr::GroupKey(key));
+        }
+        let bound = match &expr.kind {
+            ExprKind::Literal(literal) => literal_value(literal),
+            ExprKind::Parameter(name) => Expr::Constant(self.parameter(name, expr.span)?.clone()),
+            ExprKind::Identifier(name) => self.identifier(name, expr.span)?,
+            ExprKind::Member { base, name } => {
+                let base = self.expr(base)?;
+                self.steps(base, vec![Step::Name(name.name.as_str().into())])?
+            }
+            ExprKind::Index { base, index } => self.index(base, index)?,
+            ExprKind::Unary { op, operand } => Expr::Unary(*op, Box::new(self.expr(operand)?)),
+            ExprKind::Binary { op, left, right } => Expr::Binary(*op, Box::new((self.expr(left)?, self.expr(right)?))),
+            ExprKind::And(operands) => Expr::And(self.all(operands)?),
+            ExprKind::Or(operands) => Expr::Or(self.all(operands)?),
+            ExprKind::Coalesce { left, right } => Expr::Coalesce(Box::new((self.expr(left)?, self.expr(right)?))),
+            ExprKind::Conditional { condition, then, otherwise } => {
+                Expr::Conditional(Box::new((self.expr(condition)?, self.expr(then)?, self.expr(otherwise)?)))
+            }
+            ExprKind::Between { negated, operand, low, high } => {
+                let bounds = (self.expr(operand)?, self.expr(low)?, self.expr(high)?);
+                negate(*negated, Expr::Between(Box::new(bounds)))
+            }
+            ExprKind::In { negated, operand, items } => {
+                let (operand, items) = (self.expr(operand)?, self.all(items)?);
+                negate(*negated, one_of(operand, items))
+            }
+            ExprKind::Like { negated, operand, pattern, escape } => {
+                let like = like(self.expr(operand)?, self.expr(pattern)?, escape.as_ref());
+                negate(*negated, like)
+            }
+            ExprKind::Call { name, args } => return self.call(name, args, expr.span),
+            ExprKind::UdfCall { name, args } => return self.user_function(name, args),
+            ExprKind::Object(properties) => {
+                let mut members: Vec<(Box<str>, Expr)> = Vec::with_capacity(properties.len());
+                for property in properties {
+                    members.push((property.name.as_str().into(), self.expr(&property.value)?));
+                }
+                Expr::Object(members.into())
+            }
+            ExprKind::Array(items) => Expr::Array(self.all(items)?),
+            ExprKind::Subquery { kind, query } => Expr::Subquery(*kind, Box::new(self.subquery(query)?)),
+            ExprKind::Placeholder(text) => {
+                let message = format!("the placeholder {text} was not filled in");
+                return Err(SqlError::new(tesela_sql::code::SYNTAX, expr.span, message));
+            }
+        };
+        Ok(self.fold(bound))
+    }
+
+    pub(super) fn all(&mut self, exprs: &[ast::Expr]) -> Bound<Box<[Expr]>> {
+        exprs.iter().map(|expr| self.expr(expr)).collect()
+    }
+
+    fn group_key_of(&mut self, expr: &ast::Expr) -> Option<usize> {
+        let level = self.levels.last()?;
+        if level.inside_aggregate {
+            return None;
+        }
+        level.keys.as_ref()?.iter().position(|key| key == expr)
+    }
+
+    /// `base[index]`: the index must be known before the document is.
+    fn index(&mut self, base: &ast::Expr, index: &ast::Expr) -> Bound<Expr> {
+        let (base, bound) = (self.expr(base)?, self.expr(index)?);
+        match constant(&bound) {
+            Some(Some(Value::String(name))) => self.steps(base, vec![Step::Name(name.as_str().into())]),
+            Some(Some(Value::Number(number))) => match number.as_i64().and_then(|index| usize::try_from(index).ok()) {
+                Some(index) => self.steps(base, vec![Step::Index(index)]),
+                None => Ok(Expr::Undefined),
+            },
+            Some(_) => Ok(Expr::Undefined),
+            None => {
+                let message = "The member indexer is computed from the document; use a constant or a parameter.";
+                Err(SqlError::new(code::COMPUTED_INDEX, index.span, message))
+            }
+        }
+    }
+
+    /// Walks steps from a base, through computed properties where the base is the document.
+    pub(super) fn steps(&mut self, base: Expr, steps: Vec<Step>) -> Bound<Expr> {
+        let mut expr = base;
+        for step in steps {
+            if let Some(computed) = self.computed_property(&expr, &step)? {
+                expr = computed;
+                continue;
+            }
+            expr = match expr {
+                Expr::Slot(slot) => Expr::Path(slot, Box::new([step])),
+                Expr::Path(slot, path) => Expr::Path(slot, path.into_iter().chain([step]).collect()),
+                Expr::Computed(name, value, path) => {
+                    Expr::Computed(name, value, path.into_iter().chain([step]).collect())
+                }
+                other => Expr::Step(Box::new(other), step),
+            };
+        }
+        Ok(self.fold(expr))
+    }
+
+    fn computed_property(&mut self, base: &Expr, step: &Step) -> Bound<Option<Expr>> {
+        let Step::Name(name) = step else { return Ok(None) };
+        if self.computing || self.origin(base).path().is_none_or(|path| !path.is_empty()) {
+            return Ok(None);
+        }
+        let Some(property) = self.context.computed_properties.iter().find(|property| *property.name == **name) else {
+            return Ok(None);
+        };
+        let value = self.computed_value(property, base)?;
+        Ok(Some(Expr::Computed(name.clone(), Box::new(value), Box::new([]))))
+    }
+
+    /// Binds the definition of a computed property with `base` as its document.
+    fn computed_value(&mut self, property: &super::ComputedProperty, base: &Expr) -> Bound<Expr> {
+        let refuse = |why: String| {
+            let message = format!("the computed property '{}' cannot be used: {why}", property.name);
+            SqlError::new(code::UNRESOLVED, Span::default(), message)
+        };
+        let query = tesela_sql::parse(&property.query).map_err(|fault| refuse(fault.to_string()))?;
+        let query = super::normalize::normalize(&query, &[]);
+        let (ast::SelectSpec::Value(value), Some(alias)) = (&query.select.spec, container_alias(&query)) else {
+            return Err(refuse("its query is not of the form SELECT VALUE … FROM c".to_owned()));
+        };
+        let slot = match base {
+            Expr::Slot(slot) => *slot,
+            // The document under a longer name: `(SELECT VALUE c FROM c).p` and the like have no slot of their own.
+            _ => return Err(refuse("it is not reached through an alias of the container".to_owned())),
+        };
+        self.levels.push(super::Level { aliases: vec![(alias, slot)], ..super::Level::default() });
+        self.computing = true;
+        let bound = self.expr(value);
+        self.computing = false;
+        self.levels.pop();
+        bound.map_err(|fault| refuse(fault.to_string()))
+    }
+
+    /// Replaces an expression without variable parts by its value.
+    pub(super) fn fold(&self, expr: Expr) -> Expr {
+        if !is_foldable(&expr) {
+            return expr;
+        }
+        let value = eval(&expr, &mut Frame::without_document(&self.run)).map(|value| value.to_value());
+        match value {
+            Ok(value) => value.map_or(Expr::Undefined, Expr::Constant),
+            Err(_) => expr,
+        }
+    }
+}
+
+fn container_alias(query: &ast::Query) -> Option<String> {
+    match &query.from.as_ref()?.sources[..] {
+        [
+            ast::Source {
+                kind: ast::SourceKind::Named { collection: ast::Collection::Path { root, steps }, alias },
+                ..
+            },
+        ] if steps.is_empty() => Some(alias.as_ref().unwrap_or(root).name.clone()),
+        _ => None,
+    }
+}
+
+/// The value of a constant expression; the inner `None` is undefined.
+pub(super) fn constant(expr: &Expr) -> Option<Option<&Value>> {
+    match expr {
+        Expr::Undefined => Some(None),
+        Expr::Constant(value) => Some(Some(value)),
+        _ => None,
+    }
+}
+
+pub(super) fn constant_val(expr: &Expr) -> Option<Val<'_>> {
+    constant(expr).map(|value| value.map_or(Val::Undefined, Val::Constant))
+}
+
+fn is_constant(expr: &Expr) -> bool {
+    constant(expr).is_some()
+}
+
+/// Whether all direct operands are constant and the operator is a function of them.
+fn is_foldable(expr: &Expr) -> bool {
+    match expr {
+        Expr::Step(base, _) | Expr::Unary(_, base) | Expr::InSet(base, _) | Expr::Prepared(_, base) => {
+            is_constant(base)
+        }
+        Expr::Binary(_, both) | Expr::Coalesce(both) | Expr::Like(both, _) => {
+            is_constant(&both.0) && is_constant(&both.1)
+        }
+        Expr::Conditional(all) | Expr::Between(all) => {
+            is_constant(&all.0) && is_constant(&all.1) && is_constant(&all.2)
+        }
+        Expr::And(items) | Expr::Or(items) | Expr::Array(items) => items.iter().all(is_constant),
+        Expr::In(operand, items) => is_constant(operand) && items.iter().all(is_constant),
+        Expr::Object(members) => members.iter().all(|(_, member)| is_constant(member)),
+        Expr::Call(function, args) => {
+            function.timing == crate::functions::Timing::Constant && args.iter().all(is_constant)
+        }
+        _ => false,
+    }
+}
+
+fn literal_value(literal: &Literal) -> Expr {
+    Expr::Constant(match literal {
+        Literal::Undefined => return Expr::Undefined,
+        Literal::Null => Value::Null,
+        Literal::Bool(value) => Value::Bool(*value),
+        Literal::Integer(value) => Value::from(*value),
+        Literal::Float(value) => Value::Number(Number::from(*value)),
+        Literal::String(text) => Value::String(text.clone()),
+    })
+}
+
+fn negate(negated: bool, expr: Expr) -> Expr {
+    if negated { Expr::Unary(UnaryOp::Not, Box::new(expr)) } else { expr }
+}
+
+/// `operand IN (items)`, by search or by look-up.
+fn one_of(operand: Expr, items: Box<[Expr]>) -> Expr {
+    let values: Option<Vec<Value>> = items.iter().map(|item| constant(item).flatten().cloned()).collect();
+    match values {
+        Some(values) if values.len() > SEARCHED_ITEMS_MAX => {
+            let key_of = |value: &Value| {
+                let mut bytes = Vec::new();
+                key::append(&Val::Constant(value), &mut bytes);
+                bytes
+            };
+            let keys: HashSet<Vec<u8>> = values.iter().map(key_of).collect();
+            Expr::InSet(Box::new(operand), Box::new(ConstantSet { values, keys }))
+        }
+        _ => Expr::In(Box::new(operand), items),
+    }
+}
+
+fn like(operand: Expr, pattern: Expr, escape: Option<&Escape>) -> Expr {
+    let escape = escape.and_then(|escape| escape.text.chars().next());
+    match constant_val(&pattern) {
+        Some(constant) => match constant.as_str() {
+            Some(text) => {
+                let pattern = LikePattern::new(&text, escape);
+                Expr::Prepared(Box::new(Prepared::Like(pattern)), Box::new(operand))
+            }
+            None => Expr::Undefined,
+        },
+        None => Expr::Like(Box::new((operand, pattern)), escape),
+    }
+}
