@@ -77,7 +77,7 @@ impl fmt::Display for Epk {
 }
 
 /// A half-open interval of the space, never empty. Built only by [`EpkRange::new`], so no caller checks again.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EpkRange {
     min: Epk,
     max: Epk,
