@@ -1,8 +1,9 @@
 //! What can go wrong when a map is made, and when a key is looked up in it.
 
-use crate::key::{Key, KeyRange};
+use crate::key::Key;
 use crate::limits::{BUCKETS_MAX, COLLECTIONS_MAX, KEY_COMPONENTS_MAX, MAP_ENTRIES_MAX, RING_POINTS_MAX, WEIGHT_MAX};
 use crate::link::CollectionLink;
+use crate::resolvers::RangeEntry;
 
 /// A map that cannot be made. Always the maker's to mend.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -37,8 +38,8 @@ pub enum ConfigError {
     KeyPaths { found: usize },
     #[error("{found} entries, a map holds at most {MAP_ENTRIES_MAX}")]
     TooManyEntries { found: usize },
-    #[error("range {first} ({first_link}) and range {second} ({second_link}) overlap")]
-    Overlap { first: KeyRange, first_link: CollectionLink, second: KeyRange, second_link: CollectionLink },
+    #[error("range {} ({}) and range {} ({}) overlap", first.range, first.link, second.range, second.link)]
+    Overlap { first: Box<RangeEntry>, second: Box<RangeEntry> },
     #[error("range end {key} is no time")]
     RangeEndNotATime { key: Key },
     #[error("key {key} is mapped twice")]
@@ -55,8 +56,6 @@ pub enum ConfigError {
     DuplicateName { name: String },
     #[error("a chain needs at least one resolver")]
     EmptyChain,
-    #[error("{operation} is no change of a {kind} resolver")]
-    Unsupported { operation: &'static str, kind: &'static str },
 }
 
 /// A key or document that has no answer in the map.

@@ -1,8 +1,8 @@
 //! From a document to its key (R34).
 //!
-//! An extractor is data wherever it can be — a path, several paths, a choice by the document's type — so that it goes to
-//! JSON and back. A function is kept under a name, and the reader of the stored map must know a function
-//! of that name: state never holds code.
+//! An extractor is data wherever it can be — a path, several paths, a choice by the document's type — so that
+//! it goes to JSON and back. A function is kept under a name, and the reader of the stored map must know a
+//! function of that name: state never holds code.
 //!
 //! A document without the property has no key, and that is an error that names the path: placing it by a made-up key
 //! would hide it from every reader who knows the real one.

@@ -51,7 +51,10 @@ pub struct Hasher {
 }
 
 impl Hasher {
-    /// Wraps a generator. Its width is read once: a function whose width changes is a bug of the generator.
+    /// Wraps a generator. Its width is read once.
+    ///
+    /// # Panics
+    /// When the generator claims a width outside `1..=16`: a mistake in its code, which no caller can mend.
     pub fn new(generator: Arc<dyn HashGenerator>) -> Self {
         let width_bytes = generator.width_bytes();
         assert!(

@@ -1,14 +1,15 @@
 //! Partition keys, ranges of them, and what a reader may know.
 //!
-//! A [`Key`] is what an extractor makes of a document. Its order is total: null, booleans, numbers, strings, times,
-//! compounds; inside a type the usual order, compounds component by component. Numbers are doubles, as they are to the service,
-//! so `1` and `1.0` are one key.
+//! A [`Key`] is what an extractor makes of a document. Its order is total: null, booleans, numbers, strings,
+//! times, compounds; inside a type the usual order, compounds component by component. Numbers are doubles, as
+//! they are to the service, so `1` and `1.0` are one key.
 //!
-//! A [`KeyRange`] is kept as two *cuts* between keys rather than as two keys with flags: a closed low end cuts just
-//! before its key, an open one just after. Every range is then half-open between cuts, and containment, overlap and gaps
-//! are plain comparisons, whatever the ends.
+//! A [`KeyRange`] is kept as two *cuts* between keys rather than as two keys with flags: a closed low end
+//! cuts just before its key, an open one just after. Every range is then half-open between cuts, and
+//! containment, overlap and gaps are plain comparisons, whatever the ends.
 //!
-//! Example: `[a, m)` and `[m, z]` are the cuts `(before a, before m)` and `(before m, after z)`: they touch, without gap.
+//! Example: `[a, m)` and `[m, z]` are the cuts `(before a, before m)` and `(before m, after z)`: they touch,
+//! without gap.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -212,7 +213,7 @@ impl KeyRange {
     }
 
     /// `[low, …)`.
-    pub fn from(low: impl Into<Key>) -> Self {
+    pub fn at_least(low: impl Into<Key>) -> Self {
         Self { low: Cut::At(low.into(), Side::Before), high: Cut::End }
     }
 
@@ -374,7 +375,7 @@ mod tests {
         let closed = KeyRange::closed("a", "m").unwrap();
         assert!(closed.contains(&a) && closed.contains(&m));
         assert!(KeyRange::below("a").contains(&Key::Null));
-        assert!(KeyRange::from("m").contains(&("x", 1).into()));
+        assert!(KeyRange::at_least("m").contains(&("x", 1).into()));
         assert_eq!(KeyRange::closed("m", "a"), None);
         assert_eq!(KeyRange::half_open("a", "a"), None);
         assert_eq!(KeyRange::closed("a", "a"), Some(KeyRange::point(a)));
@@ -384,9 +385,9 @@ mod tests {
     #[test]
     fn r29_intersections_respect_the_ends() {
         let left = KeyRange::half_open("a", "m").unwrap();
-        assert_eq!(left.intersection(&KeyRange::from("m")), None);
+        assert_eq!(left.intersection(&KeyRange::at_least("m")), None);
         let touching = KeyRange::closed("a", "m").unwrap();
-        assert_eq!(touching.intersection(&KeyRange::from("m")), Some(KeyRange::point("m".into())));
+        assert_eq!(touching.intersection(&KeyRange::at_least("m")), Some(KeyRange::point("m".into())));
         assert_eq!(left.intersection(&KeyRange::below("c")).unwrap().to_string(), r#"["a", "c")"#);
     }
 }

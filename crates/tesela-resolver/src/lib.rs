@@ -1,8 +1,8 @@
 //! Client-side partitioning: which collection holds this document; no server, no HTTP.
 //!
-//! A database of many collections behaves as one when every program agrees where a document lives. This library is that
-//! agreement: a [`PartitionResolver`] answers three questions (R27) — the key of a document, where to create it, where to read it
-//! from — and everything else is a way to answer them.
+//! A database of many collections behaves as one when every program agrees where a document lives. This
+//! library is that agreement: a [`PartitionResolver`] answers three questions (R27) — the key of a document,
+//! where to create it, where to read it from — and everything else is a way to answer them.
 //!
 //! ```
 //! use tesela_resolver::{HashResolver, KeyExtractor, PartitionResolver, ReadScope};
@@ -20,17 +20,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! From the bottom: [`hash`] makes points of keys, [`placement`] owners of points, `resolvers` schemes of both, [`state`] JSON of
-//! schemes, [`moves`] plans between two of them. [`synthetic`] makes keys where no property serves.
+//! From the bottom: [`hash`] makes points of keys, [`placement`] owners of points, `resolvers` schemes of
+//! both, [`state`] JSON of schemes, [`moves`] plans between two of them. [`synthetic`] makes keys where no
+//! property serves.
 //!
-//! Absent on purpose: I/O but for the state file, any clock, any randomness of its own, any runtime. What must be awaited goes through
-//! three small traits ([`CollectionFactory`], [`CollectionSizes`], [`state::StateStore`]) that a client implements.
+//! Absent on purpose: I/O but for the state file, any clock, any randomness of its own, any runtime. What
+//! must be awaited goes through three small traits ([`CollectionFactory`], [`CollectionSizes`],
+//! [`state::StateStore`]) that a client implements.
 
 pub mod hash;
 pub mod limits;
 pub mod moves;
 pub mod placement;
 pub mod state;
+pub mod synthetic;
 
 mod error;
 mod extract;

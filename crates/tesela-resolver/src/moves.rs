@@ -7,10 +7,11 @@
 //! * ranges over ranges: the same with keys, a [`RangeMove`];
 //! * lookups: the keys whose collection differs, a [`KeyMove`].
 //!
-//! Jump and rendezvous have no ranges: each document must be asked ([`Selection::EachDocument`]), but only in the collections
-//! that can lose any. The same goes for maps of different kinds or keys.
+//! Jump and rendezvous have no ranges: each document must be asked ([`Selection::EachDocument`]), but only in
+//! the collections that can lose any. The same goes for maps of different kinds or keys.
 //!
-//! [`MovePlan::route`] is exact in every case and is what both a move and its dry run go by; a [`DryRun`] adds up what it says.
+//! [`MovePlan::route`] is exact in every case and is what both a move and its dry run go by; a [`DryRun`]
+//! adds up what it says.
 //!
 //! Invariants: a plan never leaves a document without a home (a next map that does is refused); of a plan and its maps,
 //! `route` is always the create target of the one and the other.
@@ -202,8 +203,8 @@ impl MovePlan {
         Some(moves.iter().map(|it| (it.range.end - it.range.start) as f64 / circle).sum())
     }
 
-    /// The least share any two maps with these collections and weights could move: what the losers lose in fair share. For one
-    /// more of equal weight, 1/(N+1). `None` for maps that are not hashed.
+    /// The least share any two maps with these collections and weights could move: what the losers lose in
+    /// fair share. For one more of equal weight, 1/(N+1). `None` for maps that are not hashed.
     pub fn ideal_share(&self) -> Option<f64> {
         let (current, next) = (self.current.as_hash()?.members(), self.next.as_hash()?.members());
         let lost = |member: &crate::placement::Member| {

@@ -1,7 +1,7 @@
 //! Property paths: `/address/city`, with quotes for names that need them: `/"first name"/"a\"b"`.
 //!
-//! The grammar is that of partition key paths. A path never leaves objects: there is no index into arrays, for a key that
-//! depends on the order of an array would be no key.
+//! The grammar is that of partition key paths. A path never leaves objects: there is no index into arrays,
+//! for a key that depends on the order of an array would be no key.
 
 use std::fmt;
 

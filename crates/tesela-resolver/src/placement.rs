@@ -17,8 +17,8 @@
 //! Invariants: members are distinct and never empty; a placement is immutable — growth gives a new one,
 //! so that a plan can hold both.
 //!
-//! Example: with collections `a` and `b` in a bucket map of 4 buckets, points of the lower half belong to
-//! `a`. Adding `c` takes one bucket of them (its quota, 4/3 rounded down), and no key goes from `a` to `b`.
+//! Example: with collections `a` and `b` in a bucket map of 4 buckets, points of the lower half belong to `a`. Adding
+//! `c` takes one bucket, its quota of 4/3 rounded down, and no key goes from `a` to `b` or back.
 
 mod bounded;
 mod buckets;

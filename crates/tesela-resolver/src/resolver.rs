@@ -1,11 +1,12 @@
 //! The one interface (R27), and the closed set of resolvers the library knows by heart.
 //!
-//! [`PartitionResolver`] is what a client asks and what a user may implement. [`Resolver`] is the sum of ours: it can be
-//! stored, compared by a planner and nested, because every kind is known. A user's own implementation joins it under a
-//! name, as [`Resolver::Custom`].
+//! [`PartitionResolver`] is what a client asks and what a user may implement. [`Resolver`] is the sum of
+//! ours: it can be stored, compared by a planner and nested, because every kind is known. A user's own
+//! implementation joins it under a name, as [`Resolver::Custom`].
 //!
-//! The law between the three methods, which every resolver here keeps and property tests check: for a document `d`
-//! with key `k`, the create target of `k` is in the read set of every scope that contains `k`, at every later moment too.
+//! The law between the three methods, which every resolver here keeps and property tests check: for a
+//! document `d` with key `k`, the create target of `k` is in the read set of every scope that contains `k`,
+//! at every later moment too.
 
 use std::fmt;
 use std::sync::Arc;

@@ -4,16 +4,17 @@
 //! { "schema": "tesela.resolver/1", "revision": 7, "resolver": { "kind": "hash", … } }
 //! ```
 //!
-//! `schema` names the format, whose JSON Schema is `schema/resolver-state-1.json` beside the sources; `revision` counts the
-//! changes of the map; `resolver` is the map. A reader refuses what it does not know — another schema, an unknown
-//! property, a hash or function nobody registered — because guessing would place documents where no one else looks.
+//! `schema` names the format, whose JSON Schema is `schema/resolver-state-1.json` beside the sources;
+//! `revision` counts the changes of the map; `resolver` is the map. A reader refuses what it does not know —
+//! another schema, an unknown property, a hash or function nobody registered — because guessing would place
+//! documents where no one else looks.
 //!
 //! State holds names, never code: custom hashes, key functions and custom resolvers are found again in a [`Registry`].
 //!
 //! Invariant: `decode(encode(r))` answers every question as `r` does, and encodes to the same JSON.
 //!
-//! [`StateStore`] is where the document lives, with optimistic concurrency; [`FileStore`] keeps it in a file. [`SharedResolver`]
-//! follows a store and tells listeners of changes.
+//! [`StateStore`] is where the document lives, with optimistic concurrency; [`FileStore`] keeps it in a file.
+//! [`SharedResolver`] follows a store and tells listeners of changes.
 
 mod chains;
 mod fields;

@@ -1,9 +1,9 @@
 //! Instants as keys: the proleptic Gregorian calendar in UTC, read from the ISO 8601 forms that JSON documents carry.
 //!
-//! Accepted: `2018`, `2018-08`, `2018-08-09`, and a date followed by `T` or a space, `hh:mm`, optionally `:ss`, a fraction
-//! of up to nine digits, and `Z` or an offset. What is left out of the text is the smallest there is; no offset means UTC.
-//! So `2018-08` is the first moment of August: right for the low end of a range, and the reason why ranges of
-//! months are half-open.
+//! Accepted: `2018`, `2018-08`, `2018-08-09`, and a date followed by `T` or a space, `hh:mm`, optionally
+//! `:ss`, a fraction of up to nine digits, and `Z` or an offset. What is left out of the text is the smallest
+//! there is; no offset means UTC. So `2018-08` is the first moment of August: right for the low end of a
+//! range, and the reason why ranges of months are half-open.
 //!
 //! Left out: leap seconds (`:60` is refused), week dates, years outside 0000–9999.
 

@@ -1,4 +1,5 @@
-//! Murmur3 in its 32-bit (x86) and 128-bit (x64) forms, both with seed 0: the functions the service itself hashes keys with.
+//! Murmur3 in its 32-bit (x86) and 128-bit (x64) forms, both with seed 0: the functions the service itself
+//! hashes keys with.
 
 use tesela_model::murmur::{murmur3_32, murmur3_128};
 

@@ -8,8 +8,8 @@
 //! Invariants: B never changes; a bucket is a contiguous range of points; growth never moves a bucket between
 //! two collections that both stay.
 //!
-//! Example, B = 8: `aaaabbbb` + c → `aaacbbbc`... c's quota is 8/3 rounded to 3 or 2; it takes one bucket at a time from
-//! whoever has most, the highest bucket first: `aaaabbbb` → `aaaabbbc` → `aaacbbbc`.
+//! Example, B = 8: adding `c` to `aaaabbbb` makes the quotas 3, 3, 2. `c` takes one bucket at a time from whoever
+//! holds most, the highest bucket first: `aaaabbbb` → `aaaabbbc` → `aaacbbbc`.
 
 use super::{Member, Members, Stretch, coalesced};
 use crate::error::ConfigError;

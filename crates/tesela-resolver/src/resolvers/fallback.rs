@@ -1,7 +1,8 @@
 //! Fallback chain (R34): the first resolver that knows a key owns it.
 //!
-//! A key is *known* to a resolver that can place it; one that answers "not in my map" passes it on. A read by key asks the same
-//! question in the same order, so it visits exactly the resolver the create used. Ranges and "all" visit every link of the chain.
+//! A key is *known* to a resolver that can place it; one that answers "not in my map" passes it on. A read by
+//! key asks the same question in the same order, so it visits exactly the resolver the create used. Ranges
+//! and "all" visit every link of the chain.
 //!
 //! Example: large tenants by lookup, all others by hash.
 //!

@@ -2,7 +2,8 @@
 //!
 //! Example: `eu → dbs/shop/colls/europe`, `us → dbs/shop/colls/america`, everything else → `dbs/shop/colls/world`.
 //!
-//! A range of keys visits the collections of the values inside it, and the default as well: unnamed values may lie there too.
+//! A range of keys visits the collections of the values inside it, and the default as well: unnamed values
+//! may lie there too.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,9 @@
 //! Managed resolver (R31): a hash resolver whose collections are made from a template.
 //!
-//! The resolver knows the names of its collections by number, says which must be made, and grows by number. It never routes to a
-//! collection it was not told is there: [`ManagedResolver::provision`] makes what is missing before first use, and growth gives
-//! the plan of the newcomer beside the next resolver, to be made before the documents move.
+//! The resolver knows the names of its collections by number, says which must be made, and grows by number.
+//! It never routes to a collection it was not told is there: [`ManagedResolver::provision`] makes what is
+//! missing before first use, and growth gives the plan of the newcomer beside the next resolver, to be made
+//! before the documents move.
 
 use tesela_model::json::Value;
 

@@ -1,12 +1,12 @@
 //! Resolver of resolvers (R34): an outer one names a group, the group's own resolver names the collection.
 //!
-//! The outer resolver's "collections" are group names. A document's key is the pair of both keys, so each level extracts as it
-//! likes: regions by lookup and users by hash inside a region; document types by lookup on `/type`, each type with a
-//! scheme of its own.
+//! The outer resolver's "collections" are group names. A document's key is the pair of both keys, so each
+//! level extracts as it likes: regions by lookup and users by hash inside a region; document types by lookup
+//! on `/type`, each type with a scheme of its own.
 //!
 //! Reading: a pair goes to one collection; any other key is the outer one and visits its whole group;
-//! [`ReadScope::Within`] says an outer key and any scope inside it. When the outer keys are pairs themselves, a bare outer
-//! key cannot be told from a full one: use `Within`.
+//! [`ReadScope::Within`] says an outer key and any scope inside it. When the outer keys are pairs themselves,
+//! a bare outer key cannot be told from a full one: use `Within`.
 
 use std::collections::BTreeMap;
 

@@ -1,11 +1,11 @@
 //! Range resolver (R29): ranges of any ordered type → collections.
 //!
-//! Ends are closed, open or absent. Ranges must not overlap — a key would have two homes — and a map that does is refused with
-//! both ranges named. Gaps are allowed, for a map may be partial on purpose (a chain can catch the rest), and told by
-//! [`diagnose`]; a key in a gap is an error on create and an empty set on read.
+//! Ends are closed, open or absent. Ranges must not overlap — a key would have two homes — and a map that
+//! does is refused with both ranges named. Gaps are allowed, for a map may be partial on purpose (a chain can
+//! catch the rest), and told by [`diagnose`]; a key in a gap is an error on create and an empty set on read.
 //!
-//! [`KeyOrder::Time`] compares moments rather than their spellings: `2018-08-09T10:00+02:00` and `2018-08-09T08:00Z` are one key,
-//! and numbers are seconds since 1970, as `_ts` is.
+//! [`KeyOrder::Time`] compares moments rather than their spellings: `2018-08-09T10:00+02:00` and
+//! `2018-08-09T08:00Z` are one key, and numbers are seconds since 1970, as `_ts` is.
 //!
 //! Example: `[2018-01, 2018-02) → jan`, `[2018-02, 2018-03) → feb`; a read of `[2018-01-20, 2018-02-05]` visits both.
 //!
@@ -132,13 +132,8 @@ impl RangeResolver {
         }
         sorted.sort_by(|a, b| a.range.low_cut().cmp(b.range.low_cut()));
         if let Some(pair) = sorted.windows(2).find(|pair| pair[0].range.high_cut() > pair[1].range.low_cut()) {
-            let [first, second] = [pair[0].clone(), pair[1].clone()];
-            return Err(ConfigError::Overlap {
-                first: first.range,
-                first_link: first.link,
-                second: second.range,
-                second_link: second.link,
-            });
+            let [first, second] = [&pair[0], &pair[1]].map(|entry| Box::new(entry.clone()));
+            return Err(ConfigError::Overlap { first, second });
         }
         Ok(Self { extractor, order, entries: sorted })
     }
@@ -255,7 +250,7 @@ mod tests {
         assert_eq!(read(1_519_000_000.into()), "feb", "numbers are seconds since 1970");
         assert_eq!(read(half_open("2018-01-20", "2018-02-05").into()), "jan feb");
         assert_eq!(read(half_open("2017", "2018-02").into()), "jan");
-        assert_eq!(read(KeyRange::from("2018-03-10").into()), "apr");
+        assert_eq!(read(KeyRange::at_least("2018-03-10").into()), "apr");
         assert_eq!(read(half_open("2018-03-10", "2018-03-11").into()), "", "in the gap");
         assert_eq!(read(ReadScope::All), "jan feb apr");
         assert_eq!(read(ReadScope::Keys(vec!["2018-04-02".into(), "2018-01-02".into()])), "apr jan");
@@ -285,7 +280,7 @@ mod tests {
         assert_eq!(letters.resolve_for_create(&"Mozart".into()).unwrap().as_str(), "am");
         assert_eq!(letters.resolve_for_create(&"Nielsen".into()).unwrap().as_str(), "nz");
         assert!(letters.gaps().is_empty());
-        let numbers = [(KeyRange::below(0), "negative"), (KeyRange::from(0), "positive")];
+        let numbers = [(KeyRange::below(0), "negative"), (KeyRange::at_least(0), "positive")];
         let numbers = RangeResolver::new(extractor(), KeyOrder::Natural, numbers).unwrap();
         assert_eq!(numbers.resolve_for_create(&(-1).into()).unwrap().as_str(), "negative");
         assert_eq!(numbers.resolve_for_create(&0.into()).unwrap().as_str(), "positive");

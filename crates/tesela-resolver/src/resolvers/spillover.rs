@@ -1,15 +1,17 @@
 //! Spillover resolver (R32): no scheme at all; the next collection when the last is full to a fill factor.
 //!
-//! Every create goes to the last collection of the list; every read visits all, newest first, for nothing says where a document
-//! is. Good for logs, poor for point reads.
+//! Every create goes to the last collection of the list; every read visits all, newest first, for nothing
+//! says where a document is. Good for logs, poor for point reads.
 //!
-//! Writers never wait. `resolve_for_create` looks at a list in memory; sizes are measured beside it, when someone calls
-//! [`SpilloverResolver::advance`] — a background task, say every few seconds. Between two checks a collection can grow past its
-//! fill factor, so the factor must leave room for what is written in between.
+//! Writers never wait. `resolve_for_create` looks at a list in memory; sizes are measured beside it, when
+//! someone calls [`SpilloverResolver::advance`] — a background task, say every few seconds. Between two
+//! checks a collection can grow past its fill factor, so the factor must leave room for what is written in
+//! between.
 //!
-//! Several writers, in one process or many, need no lock between them. The next number is never drawn from a counter: it follows
-//! from the collection that was found full, `last + 1`. Two who find 3 full both ensure 4 and both go on to it; nobody can skip to 5, because 4 must
-//! be *full* for that. The list only ever grows at its end, so lists of two processes merge by union.
+//! Several writers, in one process or many, need no lock between them. The next number is never drawn from a
+//! counter: it follows from the collection that was found full, `last + 1`. Two who find 3 full both ensure 4
+//! and both go on to it; nobody can skip to 5, because 4 must be *full* for that. The list only ever grows at
+//! its end, so lists of two processes merge by union.
 //!
 //! What remains to the caller: publish the list after [`Spill::Advanced`] (see [`crate::SharedResolver`]). A reader
 //! who has not followed does not yet see what was written to the new collection.

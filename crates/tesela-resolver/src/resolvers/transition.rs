@@ -7,14 +7,14 @@
 //! | [`TransitionMode::ReadNext`] | next | next |
 //! | [`TransitionMode::None`] | refused, retry later | refused, retry later |
 //!
-//! Creates follow the mode, so that what was written is read in the same mode. A move runs down the table: it may go from
-//! `ReadCurrent` to `ReadBoth` at any time, and from `ReadBoth` to `ReadNext` once everything has arrived. A process that still
-//! has the older mode of two neighbours misses what the newer one wrote; the manager waits until all have
-//! followed, or passes through `None`.
+//! Creates follow the mode, so that what was written is read in the same mode. A move runs down the table: it
+//! may go from `ReadCurrent` to `ReadBoth` at any time, and from `ReadBoth` to `ReadNext` once everything has
+//! arrived. A process that still has the older mode of two neighbours misses what the newer one wrote; the
+//! manager waits until all have followed, or passes through `None`.
 //!
 //! In `ReadBoth` a document can be in two collections for a moment, copied and not yet deleted. Links are
-//! merged here; documents are merged by whoever reads them, with a [`DuplicateFilter`]: next comes first, so the copy that
-//! writers change wins.
+//! merged here; documents are merged by whoever reads them, with a [`DuplicateFilter`]: next comes first, so
+//! the copy that writers change wins.
 
 use std::collections::HashSet;
 
@@ -159,10 +159,10 @@ mod tests {
             let (current, next, moving) = growing(TransitionMode::ReadCurrent);
             let (old, new) = (current.resolve_for_create(&key).unwrap(), next.resolve_for_create(&key).unwrap());
             assert_eq!(moving.resolve_for_create(&key).unwrap(), old);
-            assert_eq!(moving.resolve_for_read(&scope).unwrap(), [old.clone()]);
+            assert_eq!(moving.resolve_for_read(&scope).unwrap(), std::slice::from_ref(&old));
             let moving = moving.with_mode(TransitionMode::ReadNext);
             assert_eq!(moving.resolve_for_create(&key).unwrap(), new);
-            assert_eq!(moving.resolve_for_read(&scope).unwrap(), [new.clone()]);
+            assert_eq!(moving.resolve_for_read(&scope).unwrap(), std::slice::from_ref(&new));
             let moving = moving.with_mode(TransitionMode::ReadBoth);
             assert_eq!(moving.resolve_for_create(&key).unwrap(), new);
             let mut both = vec![new.clone()];

@@ -1,8 +1,9 @@
 //! A map in a file.
 //!
-//! A save writes a temporary file beside it, syncs it, renames it over the map and syncs the folder: a crash leaves the old map or the
-//! new one, whole. Between processes a lock on `<file>.lock` orders "compare the etag" and "rename"; the operating system
-//! releases it when its holder dies. Loads take no lock, because a rename is atomic.
+//! A save writes a temporary file beside it, syncs it, renames it over the map and syncs the folder: a crash
+//! leaves the old map or the new one, whole. Between processes a lock on `<file>.lock` orders "compare the
+//! etag" and "rename"; the operating system releases it when its holder dies. Loads take no lock, because a
+//! rename is atomic.
 //!
 //! The etag is the MD5 of the content. A revision inside the content grows with every change, so a map never comes
 //! back to an earlier etag.
@@ -80,7 +81,8 @@ impl FileStore {
     }
 }
 
-/// Makes a rename durable. Only Unix can open a folder to sync it; elsewhere a rename is as durable as the system makes it.
+/// Makes a rename durable. Only Unix can open a folder to sync it; elsewhere a rename is as durable as the
+/// system makes it.
 fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -1,7 +1,8 @@
 //! Hash resolvers and their placements.
 //!
-//! What follows from the members is not stored: a ring is built again from its links. A bucket map is the exception, for its owners
-//! are history: they are stored as runs `[collection, count]`, which a map that was never grown needs one of per collection.
+//! What follows from the members is not stored: a ring is built again from its links. A bucket map is the
+//! exception, for its owners are history: they are stored as runs `[collection, count]`, which a map that was
+//! never grown needs one of per collection.
 
 use tesela_model::json::{Object, Value};
 

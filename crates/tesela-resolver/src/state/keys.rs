@@ -1,7 +1,7 @@
 //! Keys, ranges and extractors.
 //!
-//! A key is the JSON value it came from; a time is `{"time": "2018-08-09T00:00:00Z"}`, a compound an array. A range leaves out
-//! the end that is unbounded; ends are closed unless `lowOpen` or `highOpen` says otherwise.
+//! A key is the JSON value it came from; a time is `{"time": "2018-08-09T00:00:00Z"}`, a compound an array. A
+//! range leaves out the end that is unbounded; ends are closed unless `lowOpen` or `highOpen` says otherwise.
 
 use std::ops::Bound;
 

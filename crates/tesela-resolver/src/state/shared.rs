@@ -1,12 +1,13 @@
 //! A map that follows its store.
 //!
-//! [`SharedResolver`] is a resolver whose map can change under it: each question is answered by the newest map it has seen, whole. It learns
-//! of changes when asked to [`refresh`](SharedResolver::refresh) — by a timer, a change feed, or a client that met an answer only
-//! an old map explains — and tells its listeners. Changes go the other way through [`update`](SharedResolver::update): read, change, save if
-//! nobody else did, else again on the newer map.
+//! [`SharedResolver`] is a resolver whose map can change under it: each question is answered by the newest
+//! map it has seen, whole. It learns of changes when asked to [`refresh`](SharedResolver::refresh) — by a
+//! timer, a change feed, or a client that met an answer only an old map explains — and tells its listeners.
+//! Changes go the other way through [`update`](SharedResolver::update): read, change, save if nobody else
+//! did, else again on the newer map.
 //!
-//! Invariants: revisions seen by one process only grow; two successful updates are never based on the same revision; a spillover
-//! list never shrinks, so that what this process already wrote stays readable.
+//! Invariants: revisions seen by one process only grow; two successful updates are never based on the same
+//! revision; a spillover list never shrinks, so that what this process already wrote stays readable.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 

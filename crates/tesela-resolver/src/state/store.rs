@@ -25,8 +25,9 @@ pub enum StoreError {
 
 /// Keeps one map.
 ///
-/// `save` is atomic and durable when it resolves, and happens only if the stored map is still the expected one (`None`: there is
-/// none yet); else [`StoreError::Conflict`], and nothing was changed. A `load` sees a whole map or none.
+/// `save` is atomic and durable when it resolves, and happens only if the stored map is still the expected
+/// one (`None`: there is none yet); else [`StoreError::Conflict`], and nothing was changed. A `load` sees a
+/// whole map or none.
 pub trait StateStore: Send + Sync {
     /// The map, if there is one.
     fn load(&self) -> BoxFuture<'_, Result<Option<StoredState>, StoreError>>;
