@@ -60,6 +60,9 @@ pub enum QueryError {
     /// The rows to sort, group or keep apart do not fit the memory of one query.
     #[error("the query holds more than {limit} bytes before it can answer; filter it or limit its rows")]
     TooManyBytes { limit: usize },
+    /// A row of an inner query cannot be handed on: our own rows fail to parse for no other reason.
+    #[error("a row of a subquery nests deeper than {limit} levels")]
+    RowDepth { limit: usize },
 }
 
 impl QueryError {
@@ -67,9 +70,11 @@ impl QueryError {
     pub fn faults(&self) -> &[SqlError] {
         match self {
             Self::Refused(faults) => faults,
-            Self::SubqueryRows | Self::UserFunction { .. } | Self::TooManySteps { .. } | Self::TooManyBytes { .. } => {
-                &[]
-            }
+            Self::SubqueryRows
+            | Self::UserFunction { .. }
+            | Self::TooManySteps { .. }
+            | Self::TooManyBytes { .. }
+            | Self::RowDepth { .. } => &[],
         }
     }
 }

@@ -12,6 +12,7 @@ pub mod functions;
 mod fusion;
 pub mod like;
 pub mod limits;
+pub mod merge;
 pub mod operators;
 pub mod spatial;
 mod tree;

@@ -143,6 +143,12 @@ impl CompiledQuery {
         }
     }
 
+    /// Whether rows come as documents are pushed: nothing is sorted, grouped or kept apart.
+    pub fn is_streaming(&self) -> bool {
+        let plain = |select: &Select| select.grouping.is_none() && !select.distinct;
+        matches!(self.order, Order::None) && self.stages.iter().all(plain)
+    }
+
     /// Whether the answer depends on documents at all; `SELECT 1` does not, and yields its row once.
     pub fn reads_documents(&self) -> bool {
         self.reads_documents

@@ -29,7 +29,8 @@ pub struct Row {
 }
 
 impl Row {
-    fn held_bytes(&self) -> usize {
+    /// Bytes the row is charged with while it is held.
+    pub(crate) fn held_bytes(&self) -> usize {
         let key = self.distinct_key.as_ref().map_or(0, Vec::len);
         std::mem::size_of::<Self>() + self.json.len() + 2 * self.sort_key.len() + 2 * key + 16 * self.scores.len()
     }
@@ -92,6 +93,10 @@ impl Window {
 
     pub fn is_full(&self) -> bool {
         self.limit.is_some_and(|limit| self.progress.emitted >= limit)
+    }
+
+    pub fn progress(&self) -> Progress {
+        self.progress
     }
 
     /// Rows that must be known, in order, to fill the window.

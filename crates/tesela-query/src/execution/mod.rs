@@ -22,6 +22,7 @@ mod collector;
 mod statistics;
 
 pub use collector::Row;
+pub(crate) use collector::{Window, fuse, ties_descend};
 pub use statistics::StatisticsPass;
 
 pub use crate::eval::{Flow, Group};
@@ -36,6 +37,8 @@ use crate::limits::BUFFERED_BYTES_MAX;
 use crate::value::Val;
 use collector::Collector;
 use tesela_model::document::Node;
+use tesela_model::json;
+use tesela_model::limits::DOCUMENT_DEPTH_MAX;
 
 /// The order documents are pushed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -145,6 +148,33 @@ impl<'q> Execution<'q> {
             buffered_bytes_max: options.buffered_bytes_max,
         };
         Self { run, pipeline, pending: !query.reads_documents }
+    }
+
+    /// To go on from the parts of partitions: nothing is read here.
+    pub(crate) fn of_parts(query: &'q CompiledQuery, options: ExecutionOptions<'q>) -> Self {
+        Self { pending: false, ..Self::new(query, options) }
+    }
+
+    /// Takes a group of the first stage that a partition accumulated.
+    pub(crate) fn absorb_group(&mut self, group: Group) -> Result<(), QueryError> {
+        let groups = self.pipeline.stages[0].groups.get_or_insert_default();
+        groups.merge(group);
+        let bytes = groups.bytes();
+        self.pipeline.check_bytes(bytes).map_err(|error| *error)
+    }
+
+    /// Takes a row of the first stage that a partition projected.
+    pub(crate) fn absorb_row(&mut self, row: Row) -> Result<Flow, QueryError> {
+        let value = json::parse(&row.json).map_err(|_| QueryError::RowDepth { limit: DOCUMENT_DEPTH_MAX })?;
+        let distinct = &mut self.pipeline.stages[0].distinct;
+        if let (Some(seen), Some(key)) = (distinct, row.distinct_key)
+            && !seen.insert_key(key)
+        {
+            return Ok(Flow::More);
+        }
+        self.run.begin_document();
+        let mut frame = Frame::new(self.pipeline.query.slots.len(), None, row.rid, &self.run);
+        self.pipeline.input(1, Val::Constant(&value), &mut frame).map_err(|error| *error)
     }
 
     /// Takes a document in. `rid` is its number in the partition.
