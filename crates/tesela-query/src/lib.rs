@@ -1,5 +1,6 @@
 //! The query language as meaning: bind, plan, evaluate, merge; values in, values out.
 
+pub mod access;
 pub mod aggregate;
 mod bind;
 pub mod calendar;
@@ -14,6 +15,7 @@ pub mod like;
 pub mod limits;
 pub mod merge;
 pub mod operators;
+pub mod plan;
 pub mod spatial;
 mod tree;
 pub mod value;

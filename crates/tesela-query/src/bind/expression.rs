@@ -125,6 +125,7 @@ impl Binder<'_> {
             return Ok(None);
         };
         let value = self.computed_value(property, base)?;
+        self.computed.push(property.name.clone());
         Ok(Some(Expr::Computed(name.clone(), Box::new(value), Box::new([]))))
     }
 

@@ -30,7 +30,7 @@ use tesela_sql::rules::{self, RowCountClause};
 use tesela_sql::{Span, SqlError};
 
 /// The JavaScript functions of a container.
-pub trait UserFunctions {
+pub trait UserFunctions: Sync {
     /// Whether there is a function of that name; a query that calls another is refused.
     fn knows(&self, name: &str) -> bool;
 
@@ -110,6 +110,8 @@ pub struct CompiledQuery {
     pub(crate) scorers: Vec<Scorer>,
     pub(crate) geospatial: Geospatial,
     pub(crate) reads_documents: bool,
+    /// Names of the computed properties it uses.
+    pub(crate) computed: Vec<String>,
 }
 
 impl CompiledQuery {
@@ -131,6 +133,7 @@ impl CompiledQuery {
             user_functions: 0,
             computing: false,
             reads_documents: false,
+            computed: Vec::new(),
             run: Run::for_constants(context.now_ticks, context.geospatial),
         };
         match binder.whole(&normal) {
@@ -171,6 +174,7 @@ struct Binder<'a> {
     computing: bool,
     /// Whether the container was named.
     reads_documents: bool,
+    computed: Vec<String>,
     /// Computes constants.
     run: Run<'static>,
 }
@@ -196,6 +200,7 @@ impl Binder<'_> {
             slots: std::mem::take(&mut self.slots),
             scorers: std::mem::take(&mut self.scorers),
             geospatial: self.context.geospatial,
+            computed: std::mem::take(&mut self.computed),
         })
     }
 

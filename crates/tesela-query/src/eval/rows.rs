@@ -212,6 +212,13 @@ impl Groups {
         Ok(())
     }
 
+    /// Adds to every COUNT of the only group.
+    pub fn count(&mut self, rows: u64) {
+        for accumulator in self.groups.iter_mut().flat_map(|group| &mut group.accumulators) {
+            accumulator.merge(Accumulator::Count(rows));
+        }
+    }
+
     /// Takes a group of another part of the container.
     pub fn merge(&mut self, group: Group) {
         match self.by_key.get(&group.key) {

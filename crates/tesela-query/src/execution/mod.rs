@@ -188,6 +188,16 @@ impl<'q> Execution<'q> {
         Ok(flow)
     }
 
+    /// Counts documents that were not read: for a query whose [`Access`](crate::access::Access) is exact and counts only.
+    ///
+    /// # Panics
+    /// When the query wants more of documents than their number.
+    pub fn push_count(&mut self, documents: u64) {
+        assert!(self.pipeline.query.access().counts_only, "only a count can do without documents");
+        let groups = self.pipeline.stages[0].groups.as_mut().expect("a count is an aggregate");
+        groups.count(documents);
+    }
+
     /// Moves the clock of functions that are evaluated for each row.
     pub fn set_now(&mut self, now_ticks: i64) {
         self.run.scope.now_ticks.set(now_ticks);

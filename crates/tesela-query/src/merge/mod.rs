@@ -205,7 +205,9 @@ impl<'q> Merge<'q> {
                 rows.sort_by_key(|(partition, row)| (*partition, row.rid));
                 fuse(components, rows.into_iter().map(|(_, row)| row).collect())
             }
-            Shape::InTurn | Shape::Ordered { .. } | Shape::Answered(_) => unreachable!("only waiting shapes are answered"),
+            Shape::InTurn | Shape::Ordered { .. } | Shape::Answered(_) => {
+                unreachable!("only waiting shapes are answered")
+            }
         };
         self.shape = Shape::Answered(rows.into());
         Ok(())

@@ -93,7 +93,8 @@ fn run(query: &CompiledQuery, documents: &[(u64, Document)], options: ExecutionO
 
 /// Cuts a part into pages of at most `size` rows.
 fn pages(part: Part, size: usize) -> VecDeque<Part> {
-    let mut pages: VecDeque<Part> = part.rows.chunks(size).map(|rows| Part { rows: rows.to_vec(), ..Part::default() }).collect();
+    let mut pages: VecDeque<Part> =
+        part.rows.chunks(size).map(|rows| Part { rows: rows.to_vec(), ..Part::default() }).collect();
     pages.push_back(Part { rows: Vec::new(), groups: part.groups, done: true });
     pages
 }
