@@ -15,7 +15,9 @@ pub enum PlanError {
     #[error("the query needs features the client did not list as supported: {}", list(.0))]
     MissingFeatures(Vec<QueryFeature>),
     /// Partial results can be merged for a bare aggregate only.
-    #[error("compositions of aggregates and other expressions cannot be merged across partitions: select each aggregate by itself")]
+    #[error(
+        "compositions of aggregates and other expressions cannot be merged across partitions: select each aggregate by itself"
+    )]
     ComposedAggregate { span: Span },
     /// A part of the query must see the documents of all partitions before the rest can go on.
     #[error("{clause} cannot be merged across partitions: give a partition key or let the gateway run the query")]

@@ -156,7 +156,9 @@ impl KeySpace {
                 return self.all();
             }
             match one.only_fixed() {
-                Some(component) => gathered[component].extend(one.0[component].iter().flat_map(|all| all.iter().cloned())),
+                Some(component) => {
+                    gathered[component].extend(one.0[component].iter().flat_map(|all| all.iter().cloned()))
+                }
                 None => boxes.push(one),
             }
         }

@@ -69,7 +69,8 @@ pub fn select_keys(
         return KeySelection::Keys(Vec::new());
     }
     // A computed property hides the stored one of its name: conditions on it say nothing of the key.
-    let hidden = |path: &[String]| context.computed_properties.iter().any(|property| path.first() == Some(&property.name));
+    let hidden =
+        |path: &[String]| context.computed_properties.iter().any(|property| path.first() == Some(&property.name));
     if definition.paths.iter().any(|path| hidden(path.steps())) {
         return KeySelection::All;
     }
@@ -142,7 +143,8 @@ fn named_levels<'b>(
     combined_left: usize,
 ) -> Option<Vec<&'b BTreeSet<KeyPart>>> {
     let mut levels: Vec<&BTreeSet<KeyPart>> = one.prefix().collect();
-    let keys = |levels: &[&BTreeSet<KeyPart>]| levels.iter().fold(1, |keys: usize, parts| keys.saturating_mul(parts.len()));
+    let keys =
+        |levels: &[&BTreeSet<KeyPart>]| levels.iter().fold(1, |keys: usize, parts| keys.saturating_mul(parts.len()));
     // A single list is as long as the query made it; only combinations can get out of hand.
     while levels.len() > 1 && keys(&levels) > 1 && keys(&levels) > combined_left {
         levels.pop();

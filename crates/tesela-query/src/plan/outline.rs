@@ -148,7 +148,7 @@ enum Word<'q> {
 }
 
 /// Calls `found` for the names and parameters of a query and its subqueries.
-fn visit<'q>(query: &'q Query, found: &mut impl FnMut(Word<'q>)) {
+fn visit<'q>(query: &'q Query, found: &mut dyn FnMut(Word<'q>)) {
     for source in query.from.iter().flat_map(|from| &from.sources) {
         let alias: Option<&Ident> = match &source.kind {
             SourceKind::Named { alias, .. } => alias.as_ref(),
@@ -170,14 +170,12 @@ fn visit<'q>(query: &'q Query, found: &mut impl FnMut(Word<'q>)) {
     query.for_each_expr(|expr| visit_expr(expr, found));
 }
 
-fn visit_expr<'q>(expr: &'q Expr, found: &mut impl FnMut(Word<'q>)) {
+fn visit_expr<'q>(expr: &'q Expr, found: &mut dyn FnMut(Word<'q>)) {
     match &expr.kind {
         ExprKind::Identifier(name) => found(Word::Name(name)),
         ExprKind::Parameter(name) => found(Word::Parameter(name)),
         ExprKind::Subquery { query, .. } => visit(query, found),
         _ => {}
     }
-    // Spelt as a trait object below: a closure that is its own argument's type has no end.
-    let found: &mut dyn FnMut(Word<'q>) = found;
-    expr.for_each_child(|child| visit_expr(child, &mut |word| found(word)));
+    expr.for_each_child(|child| visit_expr(child, found));
 }
