@@ -173,10 +173,10 @@ def test_somebody_elses_folder_is_refused(serve, tmp_path):
 
 
 def test_default_key_stays_on_loopback(serve):
-    open_to_all = serve("--address", "0.0.0.0", ready=False)
+    open_to_all = serve("--host", "0.0.0.0", ready=False)
     assert not open_to_all.wait_ready()
     assert re.search(r"default key|well-known key|allow-default-key", "".join(open_to_all.printed), re.I)
-    allowed = serve("--address", "0.0.0.0", "--allow-default-key", port=open_to_all.port)
+    allowed = serve("--host", "0.0.0.0", "--allow-default-key", port=open_to_all.port)
     assert allowed.rest().get("/").status == 200
 
 
