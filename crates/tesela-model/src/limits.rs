@@ -56,6 +56,11 @@ pub const VECTOR_SEARCH_LIST_SIZE_MIN: i64 = 25;
 pub const VECTOR_SEARCH_LIST_SIZE_MAX: i64 = 500;
 /// Paths a vector index is sharded by (service limit).
 pub const VECTOR_SHARD_PATHS_MAX: usize = 1;
+/// Stored procedures and user-defined functions of a container (service limits). Triggers have no published limit;
+/// ours is that of procedures.
+pub const CONTAINER_PROCEDURES_MAX: usize = 100;
+pub const CONTAINER_FUNCTIONS_MAX: usize = 50;
+pub const CONTAINER_TRIGGERS_MAX: usize = 100;
 /// Largest time to live, in seconds (service limit).
 pub const TTL_SECONDS_MAX: i64 = 2_147_483_647;
 /// Manual throughput of a container or database (service limits).
@@ -65,11 +70,18 @@ pub const THROUGHPUT_MAX_RU: u32 = 1_000_000;
 /// Autoscale maximum (service limits); it scales down to a tenth of it.
 pub const AUTOSCALE_MIN_RU: u32 = 1000;
 pub const AUTOSCALE_STEP_RU: u32 = 1000;
+/// Containers that share a database's throughput before each further one raises its minimum (service limits).
+pub const SHARED_CONTAINERS_FREE: u32 = 25;
+pub const SHARED_CONTAINER_RU: u32 = 100;
 /// Throughput a new container puts on one physical partition at most. The service creates
 /// ceil(RU / 6,000) partitions; the official SDKs' own tests count them.
 pub const PARTITION_INITIAL_RU: u32 = 6_000;
 /// Throughput a physical partition can be given (service limit); more forces a split.
 pub const PARTITION_RU_MAX: u32 = 10_000;
+/// Highest id of a physical partition. Ours: item RIDs leave 20 bits for the partition an item was born in.
+pub const PARTITION_ID_MAX: u32 = (1 << 20) - 1;
+/// Physical partitions a container can be created with. Ours: each has a key space that is made one by one.
+pub const CONTAINER_PARTITIONS_MAX: u32 = 16_384;
 /// Bytes of a physical partition (service limit); more forces a split.
 pub const PARTITION_BYTES_MAX: u64 = 50 * 1024 * 1024 * 1024;
 /// Bytes of a logical partition (service limit); more is 403/1014.
