@@ -14,12 +14,14 @@
 
 use std::sync::Arc;
 
-use fjall::{Database, OwnedWriteBatch, PersistMode};
+use fjall::{Database, Keyspace, OwnedWriteBatch, PersistMode};
 use tesela_store::{Batch, Error, Result, SpaceId};
 
 use crate::engine::{engine_error, memtable_bytes, open_keyspace};
 use crate::folder::Folder;
-use crate::options::{BUFFERED_BYTES_MAX, Durability, Options, QUIET};
+use crate::options::{
+    BUFFERED_BYTES_MAX, CLOSE_MEMTABLE_BYTES_MAX, CLOSE_TICK, CLOSE_TICKS_MAX, Durability, Options, QUIET,
+};
 use crate::queue::{Next, Queue, Request, Work};
 use crate::view::{Published, Spaces, View};
 
@@ -58,8 +60,24 @@ impl Committer {
                 Next::Closed => break,
             }
         }
-        if self.options.durability != Durability::None {
-            self.sync().ok();
+        self.close();
+    }
+
+    /// Leaves little to do for the next start. Nothing acknowledged depends on it.
+    fn close(&mut self) {
+        if self.options.durability == Durability::None || self.sync().is_err() {
+            return;
+        }
+        let large = |keyspace: &&Keyspace| memtable_bytes(keyspace) > CLOSE_MEMTABLE_BYTES_MAX;
+        let large: Vec<_> = self.spaces.values().filter(large).cloned().collect();
+        for keyspace in &large {
+            self.guarded(|_| keyspace.rotate_memtable()).ok();
+        }
+        for _ in 0..CLOSE_TICKS_MAX {
+            if large.iter().all(|keyspace| keyspace.sealed_memtable_count() == 0) {
+                break;
+            }
+            std::thread::sleep(CLOSE_TICK);
         }
     }
 
@@ -153,18 +171,7 @@ impl Committer {
         self.guarded(|committer| committer.database.delete_keyspace(keyspace))?;
         Arc::make_mut(&mut self.spaces).remove(&space);
         self.publish();
-        self.release_logs();
         Ok(())
-    }
-
-    /// Closed commit logs hold on to the spaces they mention, and so to the files of dropped ones.
-    /// The engine looks for logs to remove when a memtable is rotated; have it look now.
-    fn release_logs(&mut self) {
-        if self.database.journal_count() > 1
-            && let Some(keyspace) = self.spaces.values().find(|keyspace| memtable_bytes(keyspace) > 0).cloned()
-        {
-            self.guarded(|_| keyspace.rotate_memtable()).ok();
-        }
     }
 
     fn sync(&mut self) -> Result<()> {

@@ -15,7 +15,7 @@ use crate::options::{BLOCK_BYTES, JOURNALS_BYTES, Options};
 use crate::view::Spaces;
 
 pub(crate) fn open_database(path: &Path, options: &Options) -> Result<(Database, Spaces), OpenError> {
-    let open = || {
+    let open = || -> fjall::Result<_> {
         let database = Database::builder(path)
             .cache_size(options.cache_bytes)
             .max_cached_files(Some(options.open_files))
@@ -31,11 +31,20 @@ pub(crate) fn open_database(path: &Path, options: &Options) -> Result<(Database,
         }
         Ok((database, spaces))
     };
-    open().map_err(|error: fjall::Error| match error {
-        fjall::Error::Io(source) => OpenError::Io { path: path.to_owned(), source },
-        fjall::Error::Locked => OpenError::Locked { path: path.to_owned(), pid: None },
-        other => OpenError::Damaged { path: path.to_owned(), reason: other.to_string() },
-    })
+    let damaged = |reason: String| OpenError::Damaged { path: path.to_owned(), reason };
+    // Some of the engine's checks of its own files are assertions.
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(open)) {
+        Ok(Ok(opened)) => Ok(opened),
+        Ok(Err(fjall::Error::Io(source))) => Err(OpenError::Io { path: path.to_owned(), source }),
+        Ok(Err(fjall::Error::Locked)) => Err(OpenError::Locked { path: path.to_owned(), pid: None }),
+        Ok(Err(error)) => Err(damaged(error.to_string())),
+        Err(panic) => Err(damaged(panic_message(panic.as_ref()).to_owned())),
+    }
+}
+
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("the engine could not read its files")
 }
 
 /// Opens the tree of a space, making it if there is none.

@@ -34,6 +34,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use crate::manifest;
+
 /// The format this release writes, and the newest it reads. Every change of what is on disk that
 /// an older release would misread adds 1.
 pub const FORMAT_VERSION: u32 = 1;
@@ -163,7 +165,13 @@ impl Folder {
         }
         let entries = fs::read_dir(store).map_err(|source| self.io(source))?;
         let has_log = entries.flatten().any(|entry| entry.path().extension().is_some_and(|suffix| suffix == "jnl"));
-        if has_log { Ok(()) } else { Err(self.damaged(format!("{STORE_FOLDER} holds no commit log"))) }
+        if !has_log {
+            return Err(self.damaged(format!("{STORE_FOLDER} holds no commit log")));
+        }
+        match manifest::damage(store).map_err(|source| self.io(source))? {
+            None => Ok(()),
+            Some(reason) => Err(self.damaged(reason)),
+        }
     }
 
     fn damaged(&self, reason: String) -> OpenError {

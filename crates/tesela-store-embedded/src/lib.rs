@@ -10,6 +10,7 @@
 //! * [`committer`]: the one writer; group commit, spaces, poisoning.
 //! * [`view`]: the moment readers see; `get` and `scan`.
 //! * [`folder`]: lock, format version, "never a silent reset".
+//! * [`manifest`]: the engine's lists of tables, checked before it reads them.
 //! * [`engine`]: the LSM tree library (fjall) and its settings.
 //! * [`options`]: what can be tuned.
 //!
@@ -18,6 +19,7 @@
 mod committer;
 mod engine;
 mod folder;
+mod manifest;
 mod options;
 mod queue;
 mod view;

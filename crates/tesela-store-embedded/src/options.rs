@@ -43,8 +43,8 @@ impl Default for Options {
         Self {
             durability: Durability::default(),
             cache_bytes: 64 * MIB,
-            memtable_bytes: 16 * MIB,
-            memtables_bytes: 64 * MIB,
+            memtable_bytes: 8 * MIB,
+            memtables_bytes: 32 * MIB,
             worker_threads: 2,
             open_files: 512,
         }
@@ -64,6 +64,14 @@ pub(crate) const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Most bytes of commits waiting for the committer; callers beyond it wait their turn outside.
 pub(crate) const QUEUE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Closing writes larger memtables to tables, because reading them back from the log is what makes
+/// the next start slow; smaller ones read back in no time.
+pub(crate) const CLOSE_MEMTABLE_BYTES_MAX: u64 = MIB;
+
+/// How long closing waits for that at most, as steps of a tick. Beyond it the log is read instead.
+pub(crate) const CLOSE_TICKS_MAX: u32 = 1_000;
+pub(crate) const CLOSE_TICK: std::time::Duration = std::time::Duration::from_millis(10);
 
 /// Quiet time after which `Durability::Buffered` syncs.
 pub(crate) const QUIET: std::time::Duration = std::time::Duration::from_millis(100);
