@@ -354,24 +354,7 @@ enum Kind {
 }
 
 impl Kind {
-    const ALL: [Kind; 14] = [
-        Kind::Databases,
-        Kind::Containers,
-        Kind::Items,
-        Kind::Attachments,
-        Kind::StoredProcedures,
-        Kind::Triggers,
-        Kind::Functions,
-        Kind::Conflicts,
-        Kind::Ranges,
-        Kind::Operations,
-        Kind::Users,
-        Kind::Permissions,
-        Kind::EncryptionKeys,
-        Kind::Offers,
-    ];
-
-    fn segment(self) -> &'static str {
+    const fn segment(self) -> &'static str {
         match self {
             Kind::Databases => "dbs",
             Kind::Containers => "colls",
@@ -391,7 +374,27 @@ impl Kind {
     }
 
     fn parse(segment: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.segment().eq_ignore_ascii_case(segment))
+        Self::parse_lowercase(segment).or_else(|| Self::parse_lowercase(&segment.to_ascii_lowercase()))
+    }
+
+    fn parse_lowercase(segment: &str) -> Option<Self> {
+        Some(match segment {
+            "dbs" => Kind::Databases,
+            "colls" => Kind::Containers,
+            "docs" => Kind::Items,
+            "attachments" => Kind::Attachments,
+            "sprocs" => Kind::StoredProcedures,
+            "triggers" => Kind::Triggers,
+            "udfs" => Kind::Functions,
+            "conflicts" => Kind::Conflicts,
+            "pkranges" => Kind::Ranges,
+            "operations" => Kind::Operations,
+            "users" => Kind::Users,
+            "permissions" => Kind::Permissions,
+            "clientencryptionkeys" => Kind::EncryptionKeys,
+            "offers" => Kind::Offers,
+            _ => return None,
+        })
     }
 
     fn script(self) -> Option<ScriptKind> {

@@ -41,16 +41,17 @@ fn component(value: &Value) -> Result<Component, PartitionKeyHeaderError> {
     }
 }
 
-/// The header of a key value: ASCII only, whatever the key holds.
+/// The header of a key value: visible ASCII only, whatever the key holds.
 pub fn format(key: &PartitionKeyValue) -> String {
     let text = json::to_string(&key.to_json());
-    if text.is_ascii() {
+    let is_visible = |byte: &u8| matches!(byte, b' '..=b'~');
+    if text.as_bytes().iter().all(is_visible) {
         return text;
     }
     let mut ascii = String::with_capacity(text.len() * 2);
     for unit in text.encode_utf16() {
         match u8::try_from(unit) {
-            Ok(byte) if byte.is_ascii() => ascii.push(char::from(byte)),
+            Ok(byte) if is_visible(&byte) => ascii.push(char::from(byte)),
             _ => ascii.push_str(&format!("\\u{unit:04x}")),
         }
     }
@@ -77,6 +78,7 @@ mod tests {
             ("[{}]", key([C::Undefined]), "[{}]"),
             ("[]", key([]), "[]"),
             (r#"["\u00e9\ud83d\ude00"]"#, key([C::String("é😀".into())]), r#"["\u00e9\ud83d\ude00"]"#),
+            (r#"["\u007f"]"#, key([C::String("\u{7f}".into())]), r#"["\u007f"]"#),
             (r#"["x","y",1]"#, key([C::String("x".into()), C::String("y".into()), C::Number(1.0)]), r#"["x","y",1]"#),
         ] {
             assert_eq!(parse(header), Ok(expected.clone()), "{header}");

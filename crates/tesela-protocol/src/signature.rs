@@ -20,7 +20,6 @@ use ring::hmac;
 use tesela_model::limits::CLOCK_SKEW_SECONDS_MAX;
 
 use crate::http_date;
-use crate::link::SignedResource;
 
 #[cfg(test)]
 mod tests;
@@ -121,17 +120,6 @@ impl AccountKey {
     /// Whether this key made the signature of this text.
     pub fn verifies(&self, text: &str, signature: &Signature) -> bool {
         hmac::verify(&self.0, text.as_bytes(), &signature.0).is_ok()
-    }
-
-    /// Whether this key signed the request in any of the spellings clients use.
-    pub fn verifies_request(
-        &self,
-        method: &str,
-        resource: &SignedResource<'_>,
-        date: &SignedDate<'_>,
-        signature: &Signature,
-    ) -> bool {
-        resource.candidates().any(|(kind, link)| self.verifies(&text_to_sign(method, kind, link, date), signature))
     }
 }
 
