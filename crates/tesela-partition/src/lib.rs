@@ -18,6 +18,7 @@ pub mod item;
 pub mod layout;
 mod partition;
 pub mod patch;
+pub mod query;
 pub mod read;
 pub mod txn;
 mod unique;

@@ -260,6 +260,14 @@ impl Binder<'_> {
     }
 }
 
+/// Refuses more of something than a query may have.
+fn check_count(what: &str, count: usize, max: usize, span: Span) -> Bound<()> {
+    if count <= max {
+        return Ok(());
+    }
+    Err(SqlError::new(code::TOO_MANY, span, format!("The query has {count} {what}, at most {max} are allowed.")))
+}
+
 /// Whether an expression holds an aggregate of its own select.
 fn has_aggregate(expr: &ast::Expr) -> bool {
     let mut found = call::aggregate_kind(expr).is_some();

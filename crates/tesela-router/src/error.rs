@@ -1,0 +1,34 @@
+//! Why the router did not do what it was asked. The border turns these facts into status codes.
+
+use crate::catalog::CatalogError;
+use tesela_partition::StepError;
+use tesela_partition::error::{ReadError, WriteError};
+use tesela_partition::query::PageError;
+use tesela_query::QueryError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum RouterError {
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("operation {} of the batch failed: {}", .0.step, .0.error)]
+    Step(StepError),
+    #[error("partition key range {id} does not exist any more")]
+    PartitionGone { id: u32 },
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    #[error("the continuation token does not belong to this request")]
+    Continuation,
+}
+
+impl From<PageError> for RouterError {
+    fn from(error: PageError) -> Self {
+        match error {
+            PageError::Read(error) => Self::Read(error),
+            PageError::Query(error) => Self::Query(error),
+        }
+    }
+}

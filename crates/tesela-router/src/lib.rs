@@ -1,0 +1,25 @@
+//! All partitions: the catalog, the partition map, routing, fan-out and merge.
+//!
+//! ```text
+//! gateway ─> catalog::State (which container?) ─> scope (which part of it?) ─> walk (which partition next?)
+//!                                              └─> items (one key, one partition)
+//! ```
+//!
+//! Knows every partition and none of their insides; knows no HTTP.
+
+pub mod catalog;
+mod error;
+mod feeds;
+mod items;
+mod query;
+mod resource_query;
+mod router;
+mod scope;
+mod walk;
+
+pub use error::RouterError;
+pub use feeds::{ChangeStart, Changes, ItemPage};
+pub use items::{ItemRead, ItemWritten, Refused};
+pub use query::{Prepared, QueryPageOutcome, QuerySpec};
+pub use router::{Router, Served, Usage};
+pub use scope::Scope;

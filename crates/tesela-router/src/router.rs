@@ -1,0 +1,113 @@
+//! The router: from a container and a key to the physical partition that serves it.
+//!
+//! Partitions are opened on first use and kept; a handle is a few pointers. When a container's definition changes, the
+//! partitions take the new one into use the next time they are reached.
+
+use crate::catalog::{Catalog, Container, PhysicalPartition};
+use crate::error::RouterError;
+use parking_lot::RwLock;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use tesela_env::Env;
+use tesela_model::container::ContainerDefinition;
+use tesela_partition::Partition;
+use tesela_store::{SpaceId, Store};
+
+/// All containers and their partitions.
+pub struct Router<S: Store> {
+    store: S,
+    env: Env,
+    catalog: Catalog<S>,
+    open: RwLock<HashMap<SpaceId, Open<S>>>,
+}
+
+struct Open<S: Store> {
+    partition: Partition<S>,
+    /// The definition the partition works by.
+    definition: Arc<ContainerDefinition>,
+}
+
+/// Which partition answered, and where it stood: what the session token and the LSN headers say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Served {
+    pub partition: u32,
+    pub lsn: u64,
+}
+
+/// What a partition holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    pub documents: u64,
+    /// UTF-8 bytes of the items' texts.
+    pub bytes: u64,
+}
+
+impl<S: Store> Router<S> {
+    pub fn new(store: S, env: Env, catalog: Catalog<S>) -> Self {
+        Self { store, env, catalog, open: RwLock::new(HashMap::new()) }
+    }
+
+    pub fn catalog(&self) -> &Catalog<S> {
+        &self.catalog
+    }
+
+    pub fn env(&self) -> &Env {
+        &self.env
+    }
+
+    pub fn store(&self) -> &S {
+        &self.store
+    }
+
+    /// The handle of a physical partition, opened if need be.
+    pub async fn partition(
+        &self,
+        container: &Container,
+        physical: &PhysicalPartition,
+    ) -> Result<Partition<S>, RouterError> {
+        if let Some(open) = self.open.read().get(&physical.space)
+            && Arc::ptr_eq(&open.definition, &container.definition)
+        {
+            return Ok(open.partition.clone());
+        }
+        let schema = Arc::new(tesela_partition::container::Container::new(
+            container.rid.clone(),
+            container.resource.self_link.to_string(),
+            &container.definition,
+        ));
+        let known = self.open.read().get(&physical.space).map(|open| open.partition.clone());
+        let partition = match known {
+            Some(partition) => {
+                partition.set_container(schema);
+                partition
+            }
+            None => {
+                let store = self.store.clone();
+                Partition::open(store, physical.space, physical.id, self.env.clone(), schema).await?
+            }
+        };
+        let mut open = self.open.write();
+        // Two requests may have opened it at once: one writer must win, so the first handle stays.
+        let slot = open
+            .entry(physical.space)
+            .or_insert_with(|| Open { partition: partition.clone(), definition: container.definition.clone() });
+        slot.definition = container.definition.clone();
+        Ok(slot.partition.clone())
+    }
+
+    /// What a partition holds, as far as it has been opened.
+    pub fn usage(&self, container: &Container, partition: u32) -> Usage {
+        let Some(physical) = container.partitions.by_id(partition) else { return Usage::default() };
+        let open = self.open.read();
+        let counters = open.get(&physical.space).map(|open| open.partition.counters()).unwrap_or_default();
+        Usage { documents: counters.documents, bytes: counters.bytes }
+    }
+
+    /// Lets go of partitions that no container has any more.
+    pub fn forget_dropped(&self) {
+        let state = self.catalog.state();
+        let live: HashSet<SpaceId> =
+            state.containers().flat_map(|container| container.partitions.spaces().collect::<Vec<_>>()).collect();
+        self.open.write().retain(|space, _| live.contains(space));
+    }
+}

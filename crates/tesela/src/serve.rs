@@ -1,0 +1,107 @@
+//! `tesela serve`: open the store, load the catalog, listen, drain on a signal.
+
+use crate::engine::Engine;
+use crate::settings::{Durability, ServeArgs, Settings, Throttle};
+use std::error::Error;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tesela_env::Env;
+use tesela_gateway::Gateway;
+use tesela_gateway::account::Account;
+use tesela_gateway::authorize::{Authorizer, KeyTexts};
+use tesela_gateway::listen::{ListenOptions, serve};
+use tesela_gateway::tls::{CertificateSource, Tls};
+use tesela_router::Router;
+use tesela_router::catalog::{Catalog, CatalogOptions};
+use tesela_store::{MemoryStore, Store};
+use tesela_store_embedded::{EmbeddedStore, Options};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+pub fn run(args: ServeArgs) -> Result<(), Box<dyn Error>> {
+    let settings = Settings::resolve(args)?;
+    let filter = EnvFilter::try_from_env("TESELA_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(run_server(settings))
+}
+
+async fn run_server(settings: Settings) -> Result<(), Box<dyn Error>> {
+    let env = Env::real();
+    let engine = open_engine(&settings)?;
+    let catalog = Catalog::open(engine.clone(), env.clone(), CatalogOptions::default()).await?;
+    let router = Arc::new(Router::new(engine.clone(), env.clone(), catalog));
+    let tls = Arc::new(Tls::new(certificate_source(&settings), env.now().unix_seconds() as i64));
+    let authorizer = Authorizer::new(&KeyTexts {
+        primary: settings.key.clone(),
+        secondary: settings.secondary_key.clone(),
+        primary_read_only: settings.read_only_keys.first().cloned(),
+        secondary_read_only: settings.read_only_keys.get(1).cloned(),
+    })?;
+    let gateway = Arc::new(Gateway::new(router, authorizer, Account::default(), Some(tls.clone())));
+    let address = SocketAddr::new(settings.host, settings.port);
+    let listener = TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
+    announce(&settings, listener.local_addr()?);
+    let options = ListenOptions { tls: Some(tls), ..ListenOptions::default() };
+    let stopped = serve(listener, gateway, options, stop_signal()?).await;
+    if stopped.cut_connections > 0 {
+        tracing::warn!(
+            connections = stopped.cut_connections,
+            "connections were cut because their requests did not finish"
+        );
+    }
+    engine.flush().await?;
+    Ok(())
+}
+
+fn open_engine(settings: &Settings) -> Result<Engine, Box<dyn Error>> {
+    if settings.ephemeral {
+        return Ok(Engine::Memory(MemoryStore::new()));
+    }
+    let durability = match settings.durability {
+        Durability::Sync => tesela_store_embedded::Durability::Sync,
+        Durability::Buffered => tesela_store_embedded::Durability::Buffered,
+    };
+    Ok(Engine::Embedded(EmbeddedStore::open(&settings.data, Options { durability, ..Options::default() })?))
+}
+
+fn certificate_source(settings: &Settings) -> CertificateSource {
+    match &settings.cert {
+        Some((certificate, key)) => CertificateSource::Files { certificate: certificate.clone(), key: key.clone() },
+        None if settings.ephemeral => CertificateSource::Ephemeral { extra_names: settings.san.clone() },
+        None => CertificateSource::SelfSigned { folder: settings.data.clone(), extra_names: settings.san.clone() },
+    }
+}
+
+/// What a person needs to connect, and one line that tells programs that the server accepts requests.
+fn announce(settings: &Settings, address: SocketAddr) {
+    let key = if settings.uses_well_known_key() { settings.key.as_str() } else { "<your key>" };
+    let throttle = match settings.throttle {
+        Throttle::On => "on",
+        Throttle::Shadow => "shadow",
+        Throttle::Off => "off",
+    };
+    let storage = match (settings.ephemeral, settings.durability) {
+        (true, _) => "memory only".to_owned(),
+        (false, Durability::Sync) => format!("{} (every write synced)", settings.data.display()),
+        (false, Durability::Buffered) => format!("{} (writes buffered)", settings.data.display()),
+    };
+    println!("endpoint           http://{address}/ and https://{address}/");
+    println!("key                {key}");
+    println!("connection string  AccountEndpoint=http://{address}/;AccountKey={key};");
+    println!("storage            {storage}");
+    println!("tesela {} ready at http://{address}/ (throttle {throttle})", env!("CARGO_PKG_VERSION"));
+}
+
+/// Resolves on SIGTERM or Ctrl-C.
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
