@@ -38,6 +38,8 @@ pub mod code {
     pub const SCORE_PLACE: &str = "SC2240";
     /// An index that depends on the document.
     pub const COMPUTED_INDEX: &str = "SC2990";
+    /// Too many JOINs, properties or keys. The number is ours.
+    pub const TOO_MANY: &str = "SC3004";
     /// Too many user-defined functions.
     pub const UDF_CALLS: &str = "SC3005";
 }

@@ -16,3 +16,9 @@ pub const REGEX_BYTES_MAX: usize = 1024 * 1024;
 pub const REGEX_CACHE_ENTRIES_MAX: usize = 64;
 /// References to user-defined functions in one query (service limit, SC3005).
 pub const UDF_CALLS_MAX: usize = 10;
+/// JOINs of one FROM clause (service limit). Also bounds the recursion of walking sources.
+pub const JOINS_MAX: usize = 10;
+/// Properties of one object constructor or SELECT list. Ours: names are compared pairwise.
+pub const MEMBERS_MAX: usize = 4096;
+/// Keys of one GROUP BY. Ours: every SELECT expression is compared with each.
+pub const GROUP_KEYS_MAX: usize = 64;

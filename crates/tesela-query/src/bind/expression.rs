@@ -1,9 +1,10 @@
 //! Scalar expressions. Whatever is constant is computed on the spot.
 
-use super::{Binder, Bound};
+use super::{Binder, Bound, check_count};
 use crate::error::code;
 use crate::eval::{Frame, eval};
 use crate::like::LikePattern;
+use crate::limits::MEMBERS_MAX;
 use crate::tree::{ConstantSet, Expr, Prepared, Step};
 use crate::value::{Val, key};
 use std::collections::HashSet;
@@ -19,52 +20,74 @@ impl Binder<'_> {
         if let Some(key) = self.group_key_of(expr) {
             return Ok(Expr::GroupKey(key));
         }
-        let bound = match &expr.kind {
-            ExprKind::Literal(literal) => literal_value(literal),
-            ExprKind::Parameter(name) => Expr::Constant(self.parameter(name, expr.span)?.clone()),
-            ExprKind::Identifier(name) => self.identifier(name, expr.span)?,
-            ExprKind::Member { base, name } => {
-                let base = self.expr(base)?;
-                self.steps(base, vec![Step::Name(name.name.as_str().into())])?
-            }
-            ExprKind::Index { base, index } => self.index(base, index)?,
-            ExprKind::Unary { op, operand } => Expr::Unary(*op, Box::new(self.expr(operand)?)),
-            ExprKind::Binary { op, left, right } => Expr::Binary(*op, Box::new((self.expr(left)?, self.expr(right)?))),
-            ExprKind::And(operands) => Expr::And(self.all(operands)?),
-            ExprKind::Or(operands) => Expr::Or(self.all(operands)?),
-            ExprKind::Coalesce { left, right } => Expr::Coalesce(Box::new((self.expr(left)?, self.expr(right)?))),
+        self.unfolded(expr).map(|bound| self.fold(bound))
+    }
+
+    /// One call per kind and nothing else in here: the recursion goes through this frame, so it must be small.
+    fn unfolded(&mut self, expr: &ast::Expr) -> Bound<Expr> {
+        match &expr.kind {
+            ExprKind::Literal(literal) => Ok(literal_value(literal)),
+            ExprKind::Parameter(name) => self.parameter(name, expr.span).map(|value| Expr::Constant(value.clone())),
+            ExprKind::Identifier(name) => self.identifier(name, expr.span),
+            ExprKind::Member { base, name } => self.member(base, &name.name),
+            ExprKind::Index { base, index } => self.index(base, index),
+            ExprKind::Unary { op, operand } => self.boxed(operand).map(|operand| Expr::Unary(*op, operand)),
+            ExprKind::Binary { op, left, right } => self.two(left, right).map(|both| Expr::Binary(*op, both)),
+            ExprKind::And(operands) => self.all(operands).map(Expr::And),
+            ExprKind::Or(operands) => self.all(operands).map(Expr::Or),
+            ExprKind::Coalesce { left, right } => self.two(left, right).map(Expr::Coalesce),
             ExprKind::Conditional { condition, then, otherwise } => {
-                Expr::Conditional(Box::new((self.expr(condition)?, self.expr(then)?, self.expr(otherwise)?)))
+                self.three(condition, then, otherwise).map(Expr::Conditional)
             }
             ExprKind::Between { negated, operand, low, high } => {
-                let bounds = (self.expr(operand)?, self.expr(low)?, self.expr(high)?);
-                negate(*negated, Expr::Between(Box::new(bounds)))
+                self.three(operand, low, high).map(|all| negate(*negated, Expr::Between(all)))
             }
-            ExprKind::In { negated, operand, items } => {
-                let (operand, items) = (self.expr(operand)?, self.all(items)?);
-                negate(*negated, one_of(operand, items))
-            }
+            ExprKind::In { negated, operand, items } => self.is_in(operand, items).map(|is_in| negate(*negated, is_in)),
             ExprKind::Like { negated, operand, pattern, escape } => {
-                let like = like(self.expr(operand)?, self.expr(pattern)?, escape.as_ref());
-                negate(*negated, like)
+                self.two(operand, pattern).map(|both| negate(*negated, like(*both, escape.as_ref())))
             }
-            ExprKind::Call { name, args } => return self.call(name, args, expr.span),
-            ExprKind::UdfCall { name, args } => return self.user_function(name, args),
-            ExprKind::Object(properties) => {
-                let mut members: Vec<(Box<str>, Expr)> = Vec::with_capacity(properties.len());
-                for property in properties {
-                    members.push((property.name.as_str().into(), self.expr(&property.value)?));
-                }
-                Expr::Object(members.into())
+            ExprKind::Call { name, args } => self.call(name, args, expr.span),
+            ExprKind::UdfCall { name, args } => self.user_function(name, args),
+            ExprKind::Object(properties) => self.object(properties, expr.span),
+            ExprKind::Array(items) => self.all(items).map(Expr::Array),
+            ExprKind::Subquery { kind, query } => {
+                self.subquery(query).map(|select| Expr::Subquery(*kind, Box::new(select)))
             }
-            ExprKind::Array(items) => Expr::Array(self.all(items)?),
-            ExprKind::Subquery { kind, query } => Expr::Subquery(*kind, Box::new(self.subquery(query)?)),
             ExprKind::Placeholder(text) => {
                 let message = format!("the placeholder {text} was not filled in");
-                return Err(SqlError::new(tesela_sql::code::SYNTAX, expr.span, message));
+                Err(SqlError::new(tesela_sql::code::SYNTAX, expr.span, message))
             }
-        };
-        Ok(self.fold(bound))
+        }
+    }
+
+    fn member(&mut self, base: &ast::Expr, name: &str) -> Bound<Expr> {
+        let base = self.expr(base)?;
+        self.steps(base, vec![Step::Name(name.into())])
+    }
+
+    fn boxed(&mut self, expr: &ast::Expr) -> Bound<Box<Expr>> {
+        self.expr(expr).map(Box::new)
+    }
+
+    fn two(&mut self, left: &ast::Expr, right: &ast::Expr) -> Bound<Box<(Expr, Expr)>> {
+        Ok(Box::new((self.expr(left)?, self.expr(right)?)))
+    }
+
+    fn three(&mut self, a: &ast::Expr, b: &ast::Expr, c: &ast::Expr) -> Bound<Box<(Expr, Expr, Expr)>> {
+        Ok(Box::new((self.expr(a)?, self.expr(b)?, self.expr(c)?)))
+    }
+
+    fn is_in(&mut self, operand: &ast::Expr, items: &[ast::Expr]) -> Bound<Expr> {
+        Ok(one_of(self.boxed(operand)?, self.all(items)?))
+    }
+
+    fn object(&mut self, properties: &[ast::Property], span: Span) -> Bound<Expr> {
+        check_count("properties in an object", properties.len(), MEMBERS_MAX, span)?;
+        let mut members: Vec<(Box<str>, Expr)> = Vec::with_capacity(properties.len());
+        for property in properties {
+            members.push((property.name.as_str().into(), self.expr(&property.value)?));
+        }
+        Ok(Expr::Object(members.into()))
     }
 
     pub(super) fn all(&mut self, exprs: &[ast::Expr]) -> Bound<Box<[Expr]>> {
@@ -233,7 +256,7 @@ fn negate(negated: bool, expr: Expr) -> Expr {
 }
 
 /// `operand IN (items)`, by search or by look-up.
-fn one_of(operand: Expr, items: Box<[Expr]>) -> Expr {
+fn one_of(operand: Box<Expr>, items: Box<[Expr]>) -> Expr {
     let values: Option<Vec<Value>> = items.iter().map(|item| constant(item).flatten().cloned()).collect();
     match values {
         Some(values) if values.len() > SEARCHED_ITEMS_MAX => {
@@ -243,13 +266,13 @@ fn one_of(operand: Expr, items: Box<[Expr]>) -> Expr {
                 bytes
             };
             let keys: HashSet<Vec<u8>> = values.iter().map(key_of).collect();
-            Expr::InSet(Box::new(operand), Box::new(ConstantSet { values, keys }))
+            Expr::InSet(operand, Box::new(ConstantSet { values, keys }))
         }
-        _ => Expr::In(Box::new(operand), items),
+        _ => Expr::In(operand, items),
     }
 }
 
-fn like(operand: Expr, pattern: Expr, escape: Option<&Escape>) -> Expr {
+fn like((operand, pattern): (Expr, Expr), escape: Option<&Escape>) -> Expr {
     let escape = escape.and_then(|escape| escape.text.chars().next());
     match constant_val(&pattern) {
         Some(constant) => match constant.as_str() {

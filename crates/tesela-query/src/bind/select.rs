@@ -2,8 +2,9 @@
 
 use super::ranking::Ordering;
 use super::scope::Level;
-use super::{Binder, Bound, has_aggregate};
+use super::{Binder, Bound, check_count, has_aggregate};
 use crate::error::code;
+use crate::limits::{GROUP_KEYS_MAX, MEMBERS_MAX};
 use crate::tree::{Expr, Grouping, Order, Projection, Select};
 use tesela_model::json::Value;
 use tesela_sql::SqlError;
@@ -56,6 +57,9 @@ impl Binder<'_> {
         if query.group_by.is_none() && !aggregated {
             return Ok((None, self.projection(&query.select.spec, query)?));
         }
+        if let Some(group_by) = &query.group_by {
+            check_count("GROUP BY keys", group_by.keys.len(), GROUP_KEYS_MAX, group_by.span)?;
+        }
         let key_trees: Vec<ast::Expr> = query.group_by.iter().flat_map(|group_by| group_by.keys.clone()).collect();
         let keys = key_trees.iter().map(|key| self.group_key(key)).collect::<Bound<Vec<Expr>>>()?;
         self.level().keys = Some(key_trees);
@@ -90,6 +94,9 @@ impl Binder<'_> {
 
     /// Items without a name are counted: `$1`, `$2`, ...
     fn items(&mut self, items: &[SelectItem]) -> Bound<Vec<(Box<str>, Expr)>> {
+        if let (Some(first), Some(last)) = (items.first(), items.last()) {
+            check_count("SELECT items", items.len(), MEMBERS_MAX, first.span.to(last.span))?;
+        }
         let mut unnamed = 0;
         let mut bound: Vec<(Box<str>, Expr)> = Vec::with_capacity(items.len());
         for item in items {

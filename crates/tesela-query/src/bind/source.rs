@@ -1,8 +1,9 @@
 //! FROM and JOIN: where rows come from and under which names.
 
 use super::origin::Origin;
-use super::{Binder, Bound};
+use super::{Binder, Bound, check_count};
 use crate::error::code;
+use crate::limits::JOINS_MAX;
 use crate::tree::{Expr, Projection, Select, Source, Step};
 use tesela_sql::SqlError;
 use tesela_sql::ast::{Collection, Ident, PathStep, PathStepKind, Query, SourceKind};
@@ -10,6 +11,9 @@ use tesela_sql::ast::{Collection, Ident, PathStep, PathStepKind, Query, SourceKi
 impl Binder<'_> {
     /// Binds the sources of a query into the innermost level.
     pub(super) fn sources(&mut self, query: &Query) -> Bound<Vec<Source>> {
+        if let Some(from) = &query.from {
+            check_count("JOINs", from.sources.len() - 1, JOINS_MAX, from.span)?;
+        }
         let mut sources = Vec::new();
         self.level().in_from = true;
         for source in query.from.iter().flat_map(|from| &from.sources) {

@@ -4,6 +4,7 @@ use super::rows::select_rows;
 use super::{Evaluated, Flow, Frame};
 use crate::error::QueryError;
 use crate::full_text::bm25;
+use crate::functions::Function;
 use crate::functions::vector::vector;
 use crate::like::LikePattern;
 use crate::operators::{self, Truth};
@@ -17,87 +18,133 @@ use tesela_sql::ast::{BinaryOp, SubqueryKind, UnaryOp};
 type Args<'r> = SmallVec<[Val<'r>; 3]>;
 
 /// The value of an expression for the row in the frame.
+///
+/// One call per kind of expression and nothing else in here: the recursion goes through this frame, so it must be small.
 pub fn eval<'r>(expr: &'r Expr, frame: &mut Frame<'r>) -> Evaluated<Val<'r>> {
-    Ok(match expr {
-        Expr::Undefined => Val::Undefined,
-        Expr::Constant(value) => Val::Constant(value),
-        Expr::Slot(slot) => frame.slot(*slot).clone(),
-        Expr::Path(slot, steps) => walk(frame.slot(*slot), steps),
-        Expr::Step(base, step) => one_step(&eval(base, frame)?, step),
-        Expr::Computed(_, value, steps) => walk(&eval(value, frame)?, steps),
+    match expr {
+        Expr::Undefined => Ok(Val::Undefined),
+        Expr::Constant(value) => Ok(Val::Constant(value)),
+        Expr::Slot(slot) => Ok(frame.slot(*slot).clone()),
+        Expr::Path(slot, steps) => Ok(walk(frame.slot(*slot), steps)),
+        Expr::Step(base, step) => step_of(base, step, frame),
+        Expr::Computed(_, value, steps) => computed(value, steps, frame),
         Expr::Unary(UnaryOp::Not, _)
         | Expr::And(_)
         | Expr::Or(_)
         | Expr::Between(_)
         | Expr::In(..)
-        | Expr::InSet(..) => truth(expr, frame)?.into(),
-        Expr::Unary(op, operand) => operators::unary(*op, &eval(operand, frame)?),
-        Expr::Binary(op, both) => operators::binary(*op, &eval(&both.0, frame)?, &eval(&both.1, frame)?),
-        Expr::Coalesce(both) => match eval(&both.0, frame)? {
-            Val::Undefined => eval(&both.1, frame)?,
-            defined => defined,
-        },
-        Expr::Conditional(all) => {
-            let chosen = if truth(&all.0, frame)? == Some(true) { &all.1 } else { &all.2 };
-            eval(chosen, frame)?
-        }
-        Expr::Like(both, escape) => like(&eval(&both.0, frame)?, &eval(&both.1, frame)?, *escape),
-        Expr::Prepared(prepared, operand) => apply_prepared(prepared, &eval(operand, frame)?),
-        Expr::Array(items) => Val::array(args(items, frame)?),
-        Expr::Object(members) => object(members, frame)?,
-        Expr::Call(function, args_of) => function.apply(&args(args_of, frame)?, &frame.run().scope),
-        Expr::UserFunction(name, args_of) => user_function(name, &args(args_of, frame)?, frame)?,
-        Expr::Subquery(kind, select) => subquery(*kind, select, frame)?,
-        Expr::Aggregate(index) => frame.aggregates[*index].clone(),
-        Expr::GroupKey(index) => frame.keys[*index].clone(),
-        Expr::DocumentId => Val::int(i64::try_from(frame.rid).unwrap_or(i64::MAX)),
-        Expr::Score(index, text) => score(*index, &eval(text, frame)?, frame),
-    })
+        | Expr::InSet(..) => truth(expr, frame).map(Val::from),
+        Expr::Unary(op, operand) => unary(*op, operand, frame),
+        Expr::Binary(op, both) => binary(*op, both, frame),
+        Expr::Coalesce(both) => coalesce(both, frame),
+        Expr::Conditional(all) => conditional(all, frame),
+        Expr::Like(both, escape) => like(both, *escape, frame),
+        Expr::Prepared(prepared, operand) => prepared_call(prepared, operand, frame),
+        Expr::Array(items) => args(items, frame).map(Val::array),
+        Expr::Object(members) => object(members, frame),
+        Expr::Call(function, args) => call(function, args, frame),
+        Expr::UserFunction(name, args) => user_function(name, args, frame),
+        Expr::Subquery(kind, select) => subquery(*kind, select, frame),
+        Expr::Aggregate(index) => Ok(frame.aggregates[*index].clone()),
+        Expr::GroupKey(index) => Ok(frame.keys[*index].clone()),
+        Expr::DocumentId => Ok(Val::int(i64::try_from(frame.rid).unwrap_or(i64::MAX))),
+        Expr::Score(index, text) => score(*index, text, frame),
+    }
+}
+
+fn step_of<'r>(base: &'r Expr, step: &Step, frame: &mut Frame<'r>) -> Evaluated<Val<'r>> {
+    Ok(one_step(&eval(base, frame)?, step))
+}
+
+fn computed<'r>(value: &'r Expr, steps: &[Step], frame: &mut Frame<'r>) -> Evaluated<Val<'r>> {
+    Ok(walk(&eval(value, frame)?, steps))
+}
+
+fn unary<'r>(op: UnaryOp, operand: &'r Expr, frame: &mut Frame<'r>) -> Evaluated<Val<'r>> {
+    Ok(operators::unary(op, &eval(operand, frame)?))
+}
+
+fn binary<'r>(op: BinaryOp, both: &'r (Expr, Expr), frame: &mut Frame<'r>) -> Evaluated<Val<'r>> {
+    Ok(operators::binary(op, &eval(&both.0, frame)?, &eval(&both.1, frame)?))
+}
+
+fn coalesce<'r>(both: &'r (Expr, Expr), frame: &mut Frame<'r>) -> Evaluated<Val<'r>> {
+    match eval(&both.0, frame)? {
+        Val::Undefined => eval(&both.1, frame),
+        defined => Ok(defined),
+    }
+}
+
+fn conditional<'r>(all: &'r (Expr, Expr, Expr), frame: &mut Frame<'r>) -> Evaluated<Val<'r>> {
+    let chosen = if truth(&all.0, frame)? == Some(true) { &all.1 } else { &all.2 };
+    eval(chosen, frame)
+}
+
+fn prepared_call<'r>(prepared: &Prepared, operand: &'r Expr, frame: &mut Frame<'r>) -> Evaluated<Val<'r>> {
+    Ok(apply_prepared(prepared, &eval(operand, frame)?))
+}
+
+fn call<'r>(function: &Function, exprs: &'r [Expr], frame: &mut Frame<'r>) -> Evaluated<Val<'r>> {
+    Ok(function.apply(&args(exprs, frame)?, &frame.run().scope))
 }
 
 /// The truth value of an expression, without making a value of it where that can be spared.
 pub fn truth<'r>(expr: &'r Expr, frame: &mut Frame<'r>) -> Evaluated<Truth> {
-    Ok(match expr {
-        Expr::And(operands) => {
-            let mut result = Some(true);
-            for operand in operands {
-                match truth(operand, frame)? {
-                    Some(true) => {}
-                    Some(false) => return Ok(Some(false)),
-                    None => result = None,
-                }
-            }
-            result
+    match expr {
+        Expr::And(operands) => and(operands, frame),
+        Expr::Or(operands) => or(operands, frame),
+        Expr::Unary(UnaryOp::Not, operand) => Ok(truth(operand, frame)?.map(|value| !value)),
+        Expr::Binary(BinaryOp::Equal, both) => equals(both, frame),
+        Expr::Between(all) => between(all, frame),
+        Expr::In(operand, items) => one_of(operand, items, frame),
+        Expr::InSet(operand, set) => Ok(in_set(&eval(operand, frame)?, set)),
+        other => Ok(eval(other, frame)?.as_bool()),
+    }
+}
+
+fn and<'r>(operands: &'r [Expr], frame: &mut Frame<'r>) -> Evaluated<Truth> {
+    let mut result = Some(true);
+    for operand in operands {
+        match truth(operand, frame)? {
+            Some(true) => {}
+            Some(false) => return Ok(Some(false)),
+            None => result = None,
         }
-        Expr::Or(operands) => {
-            let mut result = Some(false);
-            for operand in operands {
-                match truth(operand, frame)? {
-                    Some(false) => {}
-                    Some(true) => return Ok(Some(true)),
-                    None => result = None,
-                }
-            }
-            result
+    }
+    Ok(result)
+}
+
+fn or<'r>(operands: &'r [Expr], frame: &mut Frame<'r>) -> Evaluated<Truth> {
+    let mut result = Some(false);
+    for operand in operands {
+        match truth(operand, frame)? {
+            Some(false) => {}
+            Some(true) => return Ok(Some(true)),
+            None => result = None,
         }
-        Expr::Unary(UnaryOp::Not, operand) => truth(operand, frame)?.map(|value| !value),
-        Expr::Binary(BinaryOp::Equal, both) => operators::equals(&eval(&both.0, frame)?, &eval(&both.1, frame)?),
-        Expr::Between(all) => operators::between(&eval(&all.0, frame)?, &eval(&all.1, frame)?, &eval(&all.2, frame)?),
-        Expr::In(operand, items) => {
-            let operand = eval(operand, frame)?;
-            let mut result = Some(false);
-            for item in items {
-                match operators::equals(&operand, &eval(item, frame)?) {
-                    Some(true) => return Ok(Some(true)),
-                    Some(false) => {}
-                    None => result = None,
-                }
-            }
-            result
+    }
+    Ok(result)
+}
+
+fn equals<'r>(both: &'r (Expr, Expr), frame: &mut Frame<'r>) -> Evaluated<Truth> {
+    Ok(operators::equals(&eval(&both.0, frame)?, &eval(&both.1, frame)?))
+}
+
+fn between<'r>(all: &'r (Expr, Expr, Expr), frame: &mut Frame<'r>) -> Evaluated<Truth> {
+    Ok(operators::between(&eval(&all.0, frame)?, &eval(&all.1, frame)?, &eval(&all.2, frame)?))
+}
+
+fn one_of<'r>(operand: &'r Expr, items: &'r [Expr], frame: &mut Frame<'r>) -> Evaluated<Truth> {
+    let operand = eval(operand, frame)?;
+    let mut result = Some(false);
+    for item in items {
+        match operators::equals(&operand, &eval(item, frame)?) {
+            Some(true) => return Ok(Some(true)),
+            Some(false) => {}
+            None => result = None,
         }
-        Expr::InSet(operand, set) => in_set(&eval(operand, frame)?, set),
-        other => eval(other, frame)?.as_bool(),
-    })
+    }
+    Ok(result)
 }
 
 fn in_set(operand: &Val<'_>, set: &ConstantSet) -> Truth {
@@ -147,11 +194,12 @@ fn object<'r>(members: &'r [(Box<str>, Expr)], frame: &mut Frame<'r>) -> Evaluat
     Ok(Val::object(values))
 }
 
-fn like<'r>(operand: &Val<'_>, pattern: &Val<'_>, escape: Option<char>) -> Val<'r> {
-    match (operand.as_str(), pattern.as_str()) {
+fn like<'r>(both: &'r (Expr, Expr), escape: Option<char>, frame: &mut Frame<'r>) -> Evaluated<Val<'r>> {
+    let (operand, pattern) = (eval(&both.0, frame)?, eval(&both.1, frame)?);
+    Ok(match (operand.as_str(), pattern.as_str()) {
         (Some(text), Some(pattern)) => Val::Bool(LikePattern::new(&pattern, escape).matches(&text)),
         _ => Val::Undefined,
-    }
+    })
 }
 
 fn apply_prepared<'r>(prepared: &Prepared, operand: &Val<'_>) -> Val<'r> {
@@ -167,20 +215,21 @@ fn apply_prepared<'r>(prepared: &Prepared, operand: &Val<'_>) -> Val<'r> {
     }
 }
 
-fn user_function<'r>(name: &str, args: &[Val<'r>], frame: &Frame<'r>) -> Evaluated<Val<'r>> {
-    let args: Vec<_> = args.iter().map(Val::to_value).collect();
+fn user_function<'r>(name: &str, exprs: &'r [Expr], frame: &mut Frame<'r>) -> Evaluated<Val<'r>> {
+    let args: Vec<_> = args(exprs, frame)?.iter().map(Val::to_value).collect();
     match frame.run().functions.call(name, &args) {
         Ok(result) => Ok(result.map_or(Val::Undefined, Val::from_value)),
         Err(message) => Err(Box::new(QueryError::UserFunction { name: name.to_owned(), message })),
     }
 }
 
-fn score<'r>(index: usize, text: &Val<'_>, frame: &Frame<'r>) -> Val<'r> {
+fn score<'r>(index: usize, text: &'r Expr, frame: &mut Frame<'r>) -> Evaluated<Val<'r>> {
+    let text = eval(text, frame)?;
     let (scorer, statistics) = (&frame.run().scorers[index], &frame.run().statistics[index]);
-    let Some(text) = text.as_str() else { return Val::Undefined };
+    let Some(text) = text.as_str() else { return Ok(Val::Undefined) };
     let tokens = scorer.analyzer.tokens(&text);
     let occurrences: Vec<usize> = scorer.phrases.iter().map(|phrase| tokens.occurrences(phrase)).collect();
-    Val::double(bm25(&occurrences, tokens.len(), statistics))
+    Ok(Val::double(bm25(&occurrences, tokens.len(), statistics)))
 }
 
 fn subquery<'r>(kind: SubqueryKind, select: &'r Select, frame: &mut Frame<'r>) -> Evaluated<Val<'r>> {

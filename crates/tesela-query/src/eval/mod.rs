@@ -42,6 +42,7 @@ pub struct Run<'q> {
     /// One per scorer.
     pub statistics: Vec<Statistics>,
     document_steps: Cell<u64>,
+    document_steps_max: u64,
     total_steps: Cell<u64>,
 }
 
@@ -52,7 +53,20 @@ impl<'q> Run<'q> {
         scorers: &'q [Scorer],
         statistics: Vec<Statistics>,
     ) -> Self {
-        Self { scope, functions, scorers, statistics, document_steps: Cell::new(0), total_steps: Cell::new(0) }
+        Self {
+            scope,
+            functions,
+            scorers,
+            statistics,
+            document_steps: Cell::new(0),
+            document_steps_max: DOCUMENT_STEPS_MAX,
+            total_steps: Cell::new(0),
+        }
+    }
+
+    /// Another budget for each document.
+    pub fn with_document_steps_max(self, document_steps_max: u64) -> Self {
+        Self { document_steps_max, ..self }
     }
 
     /// For what does not depend on documents.
@@ -70,8 +84,8 @@ impl<'q> Run<'q> {
         let steps = self.document_steps.get() + 1;
         self.document_steps.set(steps);
         self.total_steps.set(self.total_steps.get() + 1);
-        if steps > DOCUMENT_STEPS_MAX {
-            return Err(Box::new(QueryError::TooManySteps { limit: DOCUMENT_STEPS_MAX }));
+        if steps > self.document_steps_max {
+            return Err(Box::new(QueryError::TooManySteps { limit: self.document_steps_max }));
         }
         Ok(())
     }

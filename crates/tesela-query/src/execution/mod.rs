@@ -20,6 +20,8 @@
 
 mod collector;
 mod statistics;
+#[cfg(test)]
+mod tests;
 
 pub use collector::Row;
 pub(crate) use collector::{Window, fuse, ties_descend};
@@ -33,7 +35,7 @@ use crate::error::QueryError;
 use crate::eval::{Evaluated, Frame, Groups, Run, row_value, scan};
 use crate::full_text::Statistics;
 use crate::functions::Scope;
-use crate::limits::BUFFERED_BYTES_MAX;
+use crate::limits::{BUFFERED_BYTES_MAX, DOCUMENT_STEPS_MAX};
 use crate::value::Val;
 use collector::Collector;
 use tesela_model::document::Node;
@@ -81,6 +83,7 @@ pub struct ExecutionOptions<'q> {
     /// Of the whole container, from [`StatisticsPass`]; needed when [`CompiledQuery::needs_statistics`].
     pub statistics: Vec<Statistics>,
     pub buffered_bytes_max: usize,
+    pub document_steps_max: u64,
     pub resume: Progress,
 }
 
@@ -94,6 +97,7 @@ impl Default for ExecutionOptions<'_> {
             functions: &NoFunctions,
             statistics: Vec::new(),
             buffered_bytes_max: BUFFERED_BYTES_MAX,
+            document_steps_max: DOCUMENT_STEPS_MAX,
             resume: Progress::default(),
         }
     }
@@ -129,7 +133,8 @@ impl<'q> Execution<'q> {
         // Without statistics every score is that of an empty container; the caller was told they are needed.
         statistics.resize_with(query.scorers.len(), Statistics::default);
         let scope = Scope::new(options.now_ticks, options.seed, query.geospatial);
-        let run = Run::new(scope, options.functions, &query.scorers, statistics);
+        let run = Run::new(scope, options.functions, &query.scorers, statistics)
+            .with_document_steps_max(options.document_steps_max);
         let count = match options.output {
             Output::Complete => query.stages.len(),
             Output::Partial => 1,

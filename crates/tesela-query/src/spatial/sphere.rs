@@ -45,13 +45,16 @@ fn side(a: Direction, b: Direction, p: Direction) -> f64 {
     dot(cross(a, b), p)
 }
 
-/// Whether two arcs cross inside both: each separates the ends of the other, on the same half of the sphere.
+/// Whether two arcs cross inside both: each separates the ends of the other, on the same half of the sphere. Arcs that
+/// only touch, neighbours of a ring above all, do not.
 fn arcs_cross(a: Direction, b: Direction, c: Direction, d: Direction) -> bool {
     let (abc, abd) = (side(a, b, c), side(a, b, d));
     let (cda, cdb) = (side(c, d, a), side(c, d, b));
     // With c to the right and d to the left of ab, the crossing is real (and not of the far halves) when a is to the
     // left and b to the right of cd; or everything mirrored.
-    (abc < 0.0 && abd > 0.0 && cda > 0.0 && cdb < 0.0) || (abc > 0.0 && abd < 0.0 && cda < 0.0 && cdb > 0.0)
+    let right = |side: f64| side < -ON_EDGE;
+    let left = |side: f64| side > ON_EDGE;
+    (right(abc) && left(abd) && left(cda) && right(cdb)) || (left(abc) && right(abd) && right(cda) && left(cdb))
 }
 
 impl Earth {
