@@ -5,6 +5,7 @@
 //! compilers on two cores finish no sooner than one after the other.
 
 use crate::conformance;
+use crate::crash;
 use crate::failure::{Failure, Result};
 use crate::sdk::{self, Border};
 use crate::server::{self, Server};
@@ -12,6 +13,9 @@ use crate::step;
 use crate::tidy;
 use crate::workspace::{Workspace, cargo_in, nextest_present};
 use std::time::Instant;
+
+/// Enough to notice a broken promise; `cargo xtask crash` runs the two hundred.
+const CRASH_ROUNDS: &str = "5";
 
 pub fn run(workspace: &Workspace, args: &[String]) -> Result<()> {
     if let Some(unknown) = args.first() {
@@ -23,6 +27,7 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<()> {
         check_sources(workspace)?;
         rust_tests(workspace)?;
         let binary = server::build(workspace)?;
+        crash::rounds(workspace, &binary, &["--rounds".into(), CRASH_ROUNDS.into()])?;
         sdk::prepare_compiled(workspace)?;
         downloads.join().unwrap_or_else(|_| Err(Failure::new("preparing the SDK suites panicked")))?;
         let server = Server::start(&binary, &workspace.scratch("data"))?;
