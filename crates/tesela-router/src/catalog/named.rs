@@ -23,8 +23,8 @@ pub enum Addressing {
 pub(super) struct Named<T> {
     /// By the number a resource was created with, which only grows.
     by_number: OrdMap<u64, Arc<T>>,
-    by_name: HashMap<Arc<str>, u64>,
-    by_rid: HashMap<Arc<str>, u64>,
+    by_name: HashMap<Arc<str>, Arc<T>>,
+    by_rid: HashMap<Arc<str>, Arc<T>>,
 }
 
 impl<T> Clone for Named<T> {
@@ -45,11 +45,10 @@ impl<T: HasResource> Named<T> {
     }
 
     pub(super) fn get(&self, id: &str, addressing: Addressing) -> Option<&Arc<T>> {
-        let number = match addressing {
-            Addressing::Name => self.by_name.get(id)?,
-            Addressing::Rid => self.by_rid.get(id)?,
-        };
-        self.by_number.get(number)
+        match addressing {
+            Addressing::Name => self.by_name.get(id),
+            Addressing::Rid => self.by_rid.get(id),
+        }
     }
 
     pub(super) fn at(&self, number: u64) -> Option<&Arc<T>> {
@@ -60,8 +59,8 @@ impl<T: HasResource> Named<T> {
     pub(super) fn put(&mut self, number: u64, value: T) -> Arc<T> {
         self.remove(number);
         let value = Arc::new(value);
-        self.by_name.insert(value.resource().id.clone(), number);
-        self.by_rid.insert(value.resource().rid.clone(), number);
+        self.by_name.insert(value.resource().id.clone(), value.clone());
+        self.by_rid.insert(value.resource().rid.clone(), value.clone());
         self.by_number.insert(number, value.clone());
         value
     }
