@@ -4,11 +4,15 @@
 
 use crate::respond::ApiError;
 use tesela_model::container::DefinitionError;
+use tesela_model::json::{Object, Value, to_string};
 use tesela_partition::error::{ReadError, WriteError};
 use tesela_partition::item::ItemError;
 use tesela_protocol::status::{Status, SubStatus};
+use tesela_query::QueryError;
+use tesela_query::plan::PlanError;
 use tesela_router::RouterError;
 use tesela_router::catalog::{CatalogError, ResourceKind};
+use tesela_sql::SqlError;
 
 impl From<RouterError> for ApiError {
     fn from(error: RouterError) -> Self {
@@ -22,8 +26,33 @@ impl From<RouterError> for ApiError {
                 Self::new(Status::Gone, message).with_sub_status(SubStatus::PARTITION_KEY_RANGE_GONE)
             }
             RouterError::Continuation => Self::bad_request(message),
-            RouterError::Query(_) => Self::bad_request(message),
+            RouterError::Query(error) => error.into(),
+            RouterError::Plan(PlanError::Query(error)) => error.into(),
+            RouterError::Plan(error) if error.is_unservable() => {
+                Self::bad_request(message).with_sub_status(SubStatus::CROSS_PARTITION_QUERY_NOT_SERVABLE)
+            }
+            RouterError::Plan(_) => Self::bad_request(message),
         }
+    }
+}
+
+/// Faults with their codes and places, in the shape the service lists them in.
+impl From<QueryError> for ApiError {
+    fn from(error: QueryError) -> Self {
+        if error.faults().is_empty() {
+            return Self::bad_request(error.to_string());
+        }
+        let fault = |fault: &SqlError| {
+            let location: Object = [("start", fault.span.start), ("end", fault.span.end)].into_iter().collect();
+            let mut object = Object::new();
+            object.insert("severity", "Error");
+            object.insert("location", location);
+            object.insert("code", fault.code);
+            object.insert("message", fault.message.as_str());
+            Value::Object(object)
+        };
+        let faults: Object = [("errors", error.faults().iter().map(fault).collect::<Vec<_>>())].into_iter().collect();
+        Self::bad_request(to_string(&Value::Object(faults)))
     }
 }
 

@@ -5,6 +5,7 @@ use tesela_partition::StepError;
 use tesela_partition::error::{ReadError, WriteError};
 use tesela_partition::query::PageError;
 use tesela_query::QueryError;
+use tesela_query::plan::PlanError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RouterError {
@@ -20,6 +21,8 @@ pub enum RouterError {
     PartitionGone { id: u32 },
     #[error(transparent)]
     Query(#[from] QueryError),
+    #[error(transparent)]
+    Plan(#[from] PlanError),
     #[error("the continuation token does not belong to this request")]
     Continuation,
 }

@@ -7,18 +7,22 @@ use crate::router::{Router, Served};
 use crate::scope::Scope;
 use crate::walk::Walk;
 use std::sync::Arc;
+use std::time::Duration;
 use tesela_model::container::{ContainerDefinition, DistanceFunction, FullTextLanguage, GeospatialType};
 use tesela_model::document::Node;
 use tesela_model::json::Value;
 use tesela_partition::charge::{self, QueryFacts};
 use tesela_partition::query::{QueryRequest, Resume};
-use tesela_partition::read::PageLimit;
+use tesela_partition::read::{FeedScope, PageLimit};
 use tesela_partition::write::Predicate;
-use tesela_query::full_text::Language;
+use tesela_query::full_text::{Language, Statistics};
 use tesela_query::functions::Geospatial;
 use tesela_query::functions::vector::Measure;
+use tesela_query::merge::{Merge, MergeOptions, Part, Step};
+use tesela_query::plan::{KeySelection, PlanContext, PlanScope, QueryPlan, SupportedFeatures, plan, select_keys};
 use tesela_query::{
-    CompileContext, CompiledQuery, ComputedProperty, Execution, ExecutionOptions, FullTextPath, NoFunctions, VectorPath,
+    CompileContext, CompiledQuery, ComputedProperty, Execution, ExecutionOptions, FullTextPath, NoFunctions,
+    QueryError, VectorPath,
 };
 use tesela_sql::ast::Query;
 use tesela_store::Store;
@@ -38,10 +42,11 @@ pub struct Prepared {
     pub compiled: CompiledQuery,
 }
 
-/// A page of rows from one partition.
+/// A page of rows.
 #[derive(Debug)]
 pub struct QueryPageOutcome {
-    pub served: Served,
+    /// The partitions that were visited, in order.
+    pub visited: Vec<Served>,
     pub rows: Vec<Vec<u8>>,
     pub continuation: Option<Vec<u8>>,
     pub charge_ru: f64,
@@ -114,13 +119,33 @@ impl<S: Store> Router<S> {
 
     /// Parses a query and binds it to a container.
     pub fn prepare(&self, container: &Container, spec: QuerySpec) -> Result<Prepared, RouterError> {
-        let syntax = tesela_sql::parse(&spec.text).map_err(|error| tesela_query::QueryError::Refused(vec![error]))?;
+        let syntax = tesela_sql::parse(&spec.text).map_err(QueryError::from)?;
         let meaning = Meaning::of(&container.definition);
         let compiled = CompiledQuery::compile(&syntax, &spec.parameters, &meaning.context(self.now_ticks()))?;
         Ok(Prepared { syntax, parameters: spec.parameters, compiled })
     }
 
-    /// A page from the next partition of the scope.
+    /// The plan of a query for a client that merges by itself.
+    pub fn plan(
+        &self,
+        container: &Container,
+        spec: &QuerySpec,
+        features: SupportedFeatures,
+        scope: PlanScope,
+    ) -> Result<QueryPlan, RouterError> {
+        let syntax = tesela_sql::parse(&spec.text).map_err(QueryError::from)?;
+        let meaning = Meaning::of(&container.definition);
+        let context = PlanContext { scope, compile: &meaning.context(self.now_ticks()) };
+        Ok(plan(&syntax, &spec.parameters, &container.definition.partition_key, features, &context)?)
+    }
+
+    /// The keys documents of the answer can have, by the query's own filter (R19).
+    pub fn select_keys(&self, container: &Container, prepared: &Prepared) -> KeySelection {
+        let meaning = Meaning::of(&container.definition);
+        select_keys(&prepared.compiled, &container.definition.partition_key, &meaning.context(self.now_ticks()))
+    }
+
+    /// A page from the next partition of the scope: for queries whose rows need no merging.
     pub async fn query_page(
         &self,
         container: &Container,
@@ -141,16 +166,8 @@ impl<S: Store> Router<S> {
         let partition = self.partition(container, stop.partition).await?;
         let env = self.env().clone();
         let elapsed = move || env.elapsed();
-        let request = QueryRequest {
-            query: &prepared.compiled,
-            functions: &NoFunctions,
-            scope: scope.within(&stop.partition.range, &stop.range),
-            resume,
-            limit,
-            now_ticks: self.now_ticks(),
-            seed: self.env().random(),
-            elapsed: &elapsed,
-        };
+        let within = scope.within(&stop.partition.range, &stop.range);
+        let request = QueryRequest { resume, ..self.request(prepared, within, limit, &elapsed) };
         let page = partition.view().query(&request).await?;
         // A query that reads no documents has its one answer from the first partition.
         match page.next {
@@ -159,9 +176,121 @@ impl<S: Store> Router<S> {
         }
         let continuation = (!walk.is_done()).then(|| walk.encode());
         let charge_ru = charge::query(&page.facts);
-        let (served, rows, facts, loaded_documents) =
-            (served(&partition), page.rows, page.facts, page.loaded_documents);
-        Ok(QueryPageOutcome { served, rows, continuation, charge_ru, facts, loaded_documents })
+        let visited = vec![served(&partition)];
+        let (rows, facts, loaded_documents) = (page.rows, page.facts, page.loaded_documents);
+        Ok(QueryPageOutcome { visited, rows, continuation, charge_ru, facts, loaded_documents })
+    }
+
+    /// A page of a query over several partitions, merged here into one answer. The continuation counts the rows given.
+    pub async fn merged_page(
+        &self,
+        container: &Container,
+        scope: &Scope,
+        prepared: &Prepared,
+        continuation: Option<&[u8]>,
+        limit: PageLimit,
+    ) -> Result<QueryPageOutcome, RouterError> {
+        let given = match continuation {
+            Some(bytes) => u64::from_le_bytes(bytes.try_into().map_err(|_| RouterError::Continuation)?),
+            None => 0,
+        };
+        let parts = self.parts(container, scope, prepared, limit).await?;
+        let options =
+            MergeOptions { now_ticks: self.now_ticks(), seed: self.env().random(), ..MergeOptions::default() };
+        let mut merge = Merge::new(&prepared.compiled, parts.parts.len(), options);
+        let mut waiting: Vec<Option<Part>> = parts.parts.into_iter().map(Some).collect();
+        let mut page = MergedRows::new(given, limit);
+        loop {
+            match merge.step()? {
+                Step::Done => break,
+                Step::Row(row) => {
+                    if !page.push(row.json) {
+                        break;
+                    }
+                }
+                Step::Fetch(wanted) => {
+                    for partition in wanted {
+                        let part = waiting[partition].take().expect("every part is asked for once: it is complete");
+                        merge.provide(partition, part)?;
+                    }
+                }
+            }
+        }
+        let facts = QueryFacts { output_bytes: page.bytes as u64, ..parts.facts };
+        let visits = parts.visited.len().max(1) as f64;
+        let charge_ru = charge::round(charge::query(&facts) + (visits - 1.0) * charge::query(&QueryFacts::default()));
+        let continuation = page.next().map(|given| given.to_le_bytes().to_vec());
+        let loaded_documents = parts.loaded_documents;
+        Ok(QueryPageOutcome {
+            visited: parts.visited,
+            rows: page.rows,
+            continuation,
+            charge_ru,
+            facts,
+            loaded_documents,
+        })
+    }
+
+    /// Every partition's part, in the order of their ranges.
+    async fn parts(
+        &self,
+        container: &Container,
+        scope: &Scope,
+        prepared: &Prepared,
+        limit: PageLimit,
+    ) -> Result<Parts, RouterError> {
+        let mut walk = Walk::over(scope.range(&container.partitions)?);
+        let mut views = Vec::new();
+        while let Some(stop) = walk.next(&container.partitions) {
+            let partition = self.partition(container, stop.partition).await?;
+            views.push((partition.view(), scope.within(&stop.partition.range, &stop.range), served(&partition)));
+            walk.advance(None);
+        }
+        let env = self.env().clone();
+        let elapsed = move || env.elapsed();
+        let mut statistics: Option<Vec<Statistics>> = None;
+        if prepared.compiled.needs_statistics() {
+            for (view, within, _) in &views {
+                let request = self.request(prepared, within.clone(), limit, &elapsed);
+                let part = view.statistics(&request).await?;
+                match &mut statistics {
+                    Some(total) => total.iter_mut().zip(&part).for_each(|(total, part)| total.add(part)),
+                    None => statistics = Some(part),
+                }
+            }
+        }
+        let mut parts = Parts::default();
+        for (view, within, served) in views {
+            let request =
+                QueryRequest { statistics: statistics.clone(), ..self.request(prepared, within, limit, &elapsed) };
+            let part = view.part(&request).await?;
+            parts.visited.push(served);
+            parts.facts.index_entries += part.facts.index_entries;
+            parts.facts.loaded_bytes += part.facts.loaded_bytes;
+            parts.loaded_documents += part.loaded_documents;
+            parts.parts.push(Part { rows: part.rows, groups: part.groups, done: true });
+        }
+        Ok(parts)
+    }
+
+    fn request<'q>(
+        &self,
+        prepared: &'q Prepared,
+        scope: FeedScope,
+        limit: PageLimit,
+        elapsed: &'q (dyn Fn() -> Duration + Send + Sync),
+    ) -> QueryRequest<'q> {
+        QueryRequest {
+            query: &prepared.compiled,
+            functions: &NoFunctions,
+            scope,
+            resume: Resume::default(),
+            limit,
+            now_ticks: self.now_ticks(),
+            seed: self.env().random(),
+            statistics: None,
+            elapsed,
+        }
     }
 
     /// The condition of a patch, `FROM c WHERE …`, as a predicate on documents.
@@ -172,5 +301,51 @@ impl<S: Store> Router<S> {
             let mut execution = Execution::new(&prepared.compiled, ExecutionOptions::default());
             execution.push(document, 0).is_ok() && !execution.take_rows().is_empty()
         }))
+    }
+}
+
+/// The parts of all partitions.
+#[derive(Default)]
+struct Parts {
+    parts: Vec<Part>,
+    visited: Vec<Served>,
+    facts: QueryFacts,
+    loaded_documents: u64,
+}
+
+/// The rows of one page of a merged answer.
+struct MergedRows {
+    given: u64,
+    seen: u64,
+    limit: PageLimit,
+    rows: Vec<Vec<u8>>,
+    bytes: usize,
+    more: bool,
+}
+
+impl MergedRows {
+    fn new(given: u64, limit: PageLimit) -> Self {
+        Self { given, seen: 0, limit, rows: Vec::new(), bytes: 0, more: false }
+    }
+
+    /// False when the row is left for the next page.
+    fn push(&mut self, row: Vec<u8>) -> bool {
+        self.seen += 1;
+        if self.seen <= self.given {
+            return true;
+        }
+        let full = self.rows.len() >= self.limit.items || self.bytes + row.len() > self.limit.bytes;
+        if full && !self.rows.is_empty() {
+            self.more = true;
+            return false;
+        }
+        self.bytes += row.len();
+        self.rows.push(row);
+        true
+    }
+
+    /// Rows given by now, when there are more.
+    fn next(&self) -> Option<u64> {
+        self.more.then_some(self.given + self.rows.len() as u64)
     }
 }

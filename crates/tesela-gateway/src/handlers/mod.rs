@@ -11,6 +11,7 @@ mod items;
 mod offers;
 mod paging;
 mod query;
+mod query_plan;
 mod ranges;
 mod resources;
 mod scope;

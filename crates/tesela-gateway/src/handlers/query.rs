@@ -1,54 +1,50 @@
-//! Queries over items, and their plans.
+//! Queries over items.
+//!
+//! Who merges? Official SDKs are built around a gateway that passes rows on but merges nothing: told 400/1004 they ask
+//! for the plan and merge the ranges themselves, and their paging, tokens and caches depend on it. So an SDK (it names
+//! its capabilities in a header) gets what it expects. Everybody else, curl first of all, gets any query answered as
+//! one result set, merged here.
+//!
+//! A filter on the whole partition key leads to the one partition that matters, whoever asks (R19).
 
+use super::query_plan::{plan_body, spec};
 use super::{item_answer, paging, scope, session};
 use crate::gateway::Gateway;
 use crate::request::Call;
 use crate::respond::{Answer, ApiError};
-use tesela_model::json::{self, Value};
-use tesela_model::limits::{QUERY_PAGE_ITEMS_DEFAULT, QUERY_TEXT_BYTES_MAX};
+use tesela_model::limits::QUERY_PAGE_ITEMS_DEFAULT;
+use tesela_partition::read::PageLimit;
 use tesela_protocol::feed::{FeedName, FeedWriter};
 use tesela_protocol::header;
-use tesela_protocol::status::Status;
+use tesela_protocol::status::{Status, SubStatus};
+use tesela_query::plan::{KeySelection, PlanScope, SupportedFeatures, is_servable_by_gateway};
 use tesela_router::catalog::Container;
-use tesela_router::{QueryPageOutcome, QuerySpec};
+use tesela_router::{Prepared, QueryPageOutcome, QuerySpec, Scope};
 use tesela_store::Store;
 
-/// The query in a body: `{"query": …, "parameters": [{"name", "value"}]}`.
-pub(super) fn spec(body: &[u8]) -> Result<QuerySpec, ApiError> {
-    let value =
-        json::parse(body).map_err(|error| ApiError::bad_request(format!("the body is not valid JSON: {error}")))?;
-    let text = value
-        .get("query")
-        .and_then(Value::as_str)
-        .ok_or_else(|| ApiError::bad_request("the body must have the property 'query', a string"))?;
-    if text.len() > QUERY_TEXT_BYTES_MAX {
-        return Err(ApiError::bad_request(format!("the query is longer than {QUERY_TEXT_BYTES_MAX} bytes")));
-    }
-    let parameters = match value.get("parameters") {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(parameters)) => parameters.iter().map(parameter).collect::<Result<_, _>>()?,
-        Some(_) => return Err(ApiError::bad_request("'parameters' must be a list")),
-    };
-    Ok(QuerySpec { text: text.to_owned(), parameters })
-}
+/// A header of ours: how many physical partitions an answer came from.
+static VISITED: http::HeaderName = http::HeaderName::from_static("x-tesela-partitions-visited");
 
-fn parameter(value: &Value) -> Result<(String, Value), ApiError> {
-    match (value.get("name").and_then(Value::as_str), value.get("value")) {
-        (Some(name), Some(value)) if name.starts_with('@') => Ok((name.to_owned(), value.clone())),
-        (Some(name), None) if name.starts_with('@') => Ok((name.to_owned(), Value::Null)),
-        _ => Err(ApiError::bad_request("a parameter must have a 'name' that starts with @ and a 'value'")),
-    }
+/// How a query is run.
+enum Way {
+    /// Partition by partition, a page from each.
+    InTurn(Scope),
+    /// All partitions at once, merged.
+    Merged(Scope),
 }
 
 impl<S: Store> Gateway<S> {
     pub(super) async fn query_items(&self, call: &Call<'_>, container: &Container) -> Result<Answer, ApiError> {
         session::reads_strong(call, self.account().consistency)?;
-        let scope = scope::of(call, container)?;
-        let prepared = self.router().prepare(container, spec(&call.body)?)?;
+        let spec = spec(&call.body)?;
+        let prepared = self.router().prepare(container, spec.clone())?;
+        let way = self.way(call, container, &spec, &prepared)?;
         let resume = paging::resume(call, container)?;
         let limit = paging::limit(call, QUERY_PAGE_ITEMS_DEFAULT)?;
-        let page = self.router().query_page(container, &scope, &prepared, resume.as_deref(), limit).await?;
-        session::check(call, container, page.served)?;
+        let page = self.run(container, &way, &prepared, resume.as_deref(), limit).await?;
+        for served in &page.visited {
+            session::check(call, container, *served)?;
+        }
         let mut answer = rows_answer(container, &page);
         paging::write_next(&mut answer, container, page.continuation.as_deref())?;
         if call.flag(&header::POPULATE_QUERY_METRICS)? {
@@ -57,8 +53,77 @@ impl<S: Store> Gateway<S> {
         Ok(answer)
     }
 
-    pub(super) fn query_plan(&self, _call: &Call<'_>, _container: &Container) -> Result<Answer, ApiError> {
-        Err(ApiError::new(Status::NotImplemented, "query plans are not served yet"))
+    async fn run(
+        &self,
+        container: &Container,
+        way: &Way,
+        prepared: &Prepared,
+        resume: Option<&[u8]>,
+        limit: PageLimit,
+    ) -> Result<QueryPageOutcome, ApiError> {
+        Ok(match way {
+            Way::InTurn(scope) => self.router().query_page(container, scope, prepared, resume, limit).await?,
+            Way::Merged(scope) => self.router().merged_page(container, scope, prepared, resume, limit).await?,
+        })
+    }
+
+    fn way(
+        &self,
+        call: &Call<'_>,
+        container: &Container,
+        spec: &QuerySpec,
+        prepared: &Prepared,
+    ) -> Result<Way, ApiError> {
+        let scope = scope::of(call, container)?;
+        let mergeless = is_servable_by_gateway(&prepared.syntax);
+        if scope != Scope::Container {
+            let partitions = container.partitions.overlapping(&scope.range(&container.partitions)?).len();
+            return Ok(if mergeless || partitions <= 1 { Way::InTurn(scope) } else { Way::Merged(scope) });
+        }
+        let keys = self.router().select_keys(container, prepared);
+        if let Some(scope) = pinned(&keys, container) {
+            return Ok(Way::InTurn(scope));
+        }
+        if !call.flag(&header::ENABLE_CROSS_PARTITION)? {
+            return Err(ApiError::bad_request(
+                "Cross partition query is required but disabled. Please set x-ms-documentdb-query-enablecrosspartition to true, \
+                 specify x-ms-documentdb-partitionkey, or revise your query to avoid this exception.",
+            ));
+        }
+        if mergeless {
+            return Ok(Way::InTurn(Scope::Container));
+        }
+        if call.headers.contains_key(&header::SDK_CAPABILITIES) {
+            return Err(self.leave_to_client(container, spec));
+        }
+        Ok(Way::Merged(Scope::Container))
+    }
+
+    /// What an SDK that merges by itself waits for. Its plan goes along: some read it there.
+    fn leave_to_client(&self, container: &Container, spec: &QuerySpec) -> ApiError {
+        let plan = self.router().plan(container, spec, SupportedFeatures::all(), PlanScope::Container);
+        let message = "The provided cross partition query can not be directly served by the gateway. \
+                       This is a first chance (internal) exception that all newer clients will know how to handle gracefully.";
+        let mut error = ApiError::bad_request(message).with_sub_status(SubStatus::CROSS_PARTITION_QUERY_NOT_SERVABLE);
+        error.additional_error_info = match plan {
+            Ok(plan) => String::from_utf8(plan_body(&plan)).ok(),
+            // There is no plan for it; the client finds out why when it asks.
+            Err(_) => Some("{}".to_owned()),
+        };
+        error
+    }
+}
+
+/// The one logical partition the query's filter leaves.
+fn pinned(keys: &KeySelection, container: &Container) -> Option<Scope> {
+    let definition = &container.definition.partition_key;
+    match keys {
+        KeySelection::Keys(values) if !values.is_empty() && keys.pins_whole_key(definition) => {
+            // Zero and minus zero are one value to a filter and two points to the hash.
+            let ranges = keys.ranges(definition);
+            (ranges.len() == 1).then(|| Scope::Logical(ranges[0].min.clone()))
+        }
+        _ => None,
     }
 }
 
@@ -68,7 +133,15 @@ fn rows_answer(container: &Container, page: &QueryPageOutcome) -> Answer {
     let mut answer = Answer::json(Status::Ok, feed.finish());
     answer.set_request_charge(page.charge_ru);
     answer.write(&header::ITEM_COUNT, page.rows.len());
-    item_answer::write_served(&mut answer, container, page.served);
+    answer.write(&VISITED, page.visited.len());
+    match page.visited.as_slice() {
+        [served] => item_answer::write_served(&mut answer, container, *served),
+        several => {
+            let tokens: Vec<String> = several.iter().map(|one| format!("{}:-1#{}", one.partition, one.lsn)).collect();
+            answer.write(&header::SESSION_TOKEN, tokens.join(","));
+            item_answer::write_owner(&mut answer, container);
+        }
+    }
     answer
 }
 

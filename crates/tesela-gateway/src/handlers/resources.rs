@@ -3,7 +3,7 @@
 //! They are alike: a feed that is listed, queried and posted to, and resources that are read, replaced and deleted. What
 //! differs is which of these a kind has, and what a write needs besides its body.
 
-use super::{not_allowed, query};
+use super::{not_allowed, query_plan};
 use crate::gateway::Gateway;
 use crate::request::Call;
 use crate::respond::{Answer, ApiError};
@@ -114,7 +114,7 @@ impl<S: Store> Gateway<S> {
     }
 
     fn query_feed(&self, call: &Call<'_>, feed: Feed<'_>) -> Result<Answer, ApiError> {
-        let spec = query::spec(&call.body)?;
+        let spec = query_plan::spec(&call.body)?;
         let (owner, rows) = self.router().catalog().state().query(feed, &spec)?;
         let mut writer = FeedWriter::new(&owner, feed_name(feed.kind()));
         rows.iter().for_each(|row| writer.push(std::str::from_utf8(row).expect("rows are JSON text")));

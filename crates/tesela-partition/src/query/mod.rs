@@ -21,7 +21,10 @@ use crate::read::{FeedScope, PageLimit, View};
 use std::time::Duration;
 use tesela_model::limits::QUERY_SLICE_MS_MAX;
 use tesela_model::rid::DocumentOrdinal;
-use tesela_query::{CompiledQuery, Execution, ExecutionOptions, Flow, QueryError, Row, UserFunctions};
+use tesela_query::full_text::Statistics;
+use tesela_query::{
+    CompiledQuery, Execution, ExecutionOptions, Flow, Group, Output, QueryError, Row, StatisticsPass, UserFunctions,
+};
 use tesela_store::Snapshot;
 
 /// Why a page of a query failed.
@@ -44,6 +47,8 @@ pub struct QueryRequest<'q> {
     pub now_ticks: i64,
     /// For RAND.
     pub seed: u64,
+    /// Numbers of all documents that full-text scores are relative to; gathered in the scope when left out.
+    pub statistics: Option<Vec<Statistics>>,
     /// Time that only moves forward; a page is cut when it has taken [`QUERY_SLICE_MS_MAX`].
     pub elapsed: &'q (dyn Fn() -> Duration + Send + Sync),
 }
@@ -53,6 +58,15 @@ pub struct QueryRequest<'q> {
 pub struct QueryPage {
     pub rows: Vec<Vec<u8>>,
     pub next: Option<Resume>,
+    pub facts: QueryFacts,
+    pub loaded_documents: u64,
+}
+
+/// A partition's part of a merged query.
+#[derive(Debug, Default)]
+pub struct QueryPart {
+    pub rows: Vec<Row>,
+    pub groups: Vec<Group>,
     pub facts: QueryFacts,
     pub loaded_documents: u64,
 }
@@ -104,7 +118,64 @@ impl<S: Snapshot> View<S> {
 
     async fn gather(&self, request: &QueryRequest<'_>) -> Result<QueryPage, PageError> {
         let mut page = PageBuilder::new(request.limit);
-        let mut execution = Execution::new(request.query, options(request, Default::default()));
+        let options =
+            ExecutionOptions { statistics: self.statistics(request).await?, ..options(request, Default::default()) };
+        let mut execution = Execution::new(request.query, options);
+        self.run(request, &mut execution, &mut page).await?;
+        let mut rows = execution.take_rows();
+        rows.extend(execution.finish()?);
+        let given = request.resume.given;
+        let rest: Vec<Row> = rows.into_iter().skip(given as usize).collect();
+        match page.push(rest, 0) {
+            Some(taken) => Ok(page.cut(Resume { given: given + taken, ..Resume::default() })),
+            None => Ok(page.end(Vec::new())),
+        }
+    }
+
+    /// This partition's part of a query that is merged with the parts of others.
+    pub async fn part(&self, request: &QueryRequest<'_>) -> Result<QueryPart, PageError> {
+        let mut page = PageBuilder::new(request.limit);
+        let options = ExecutionOptions {
+            output: Output::Partial,
+            statistics: self.statistics(request).await?,
+            ..options(request, Default::default())
+        };
+        let mut execution = Execution::new(request.query, options);
+        self.run(request, &mut execution, &mut page).await?;
+        let mut rows = execution.take_rows();
+        let (rest, groups) = execution.finish_partial()?;
+        rows.extend(rest);
+        Ok(QueryPart { rows, groups, facts: page.page.facts, loaded_documents: page.page.loaded_documents })
+    }
+
+    /// What full-text scores of this scope are relative to.
+    pub async fn statistics(&self, request: &QueryRequest<'_>) -> Result<Vec<Statistics>, PageError> {
+        if let Some(statistics) = &request.statistics {
+            return Ok(statistics.clone());
+        }
+        let mut pass = StatisticsPass::new(request.query);
+        let mut after: Option<DocumentOrdinal> = None;
+        while request.query.needs_statistics() {
+            let fetched = self.feed(&request.scope, after, FETCH).await?;
+            for (_, record) in &fetched.records {
+                pass.push(record.document.root())?;
+            }
+            if fetched.next.is_none() {
+                break;
+            }
+            after = fetched.next;
+            tokio::task::yield_now().await;
+        }
+        Ok(pass.finish())
+    }
+
+    /// Pushes every candidate, until the query has enough.
+    async fn run(
+        &self,
+        request: &QueryRequest<'_>,
+        execution: &mut Execution<'_>,
+        page: &mut PageBuilder,
+    ) -> Result<(), PageError> {
         let mut after: Option<DocumentOrdinal> = None;
         loop {
             let fetched = self.feed(&request.scope, after, FETCH).await?;
@@ -122,14 +193,7 @@ impl<S: Snapshot> View<S> {
             after = fetched.next;
             tokio::task::yield_now().await;
         }
-        let mut rows = execution.take_rows();
-        rows.extend(execution.finish()?);
-        let given = request.resume.given;
-        let rest: Vec<Row> = rows.into_iter().skip(given as usize).collect();
-        match page.push(rest, 0) {
-            Some(taken) => Ok(page.cut(Resume { given: given + taken, ..Resume::default() })),
-            None => Ok(page.end(Vec::new())),
-        }
+        Ok(())
     }
 }
 
