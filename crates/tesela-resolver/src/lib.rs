@@ -60,3 +60,8 @@ pub use resolvers::{
 };
 pub use state::{Registry, ResolverState, SharedResolver};
 pub use timestamp::{CivilTime, Timestamp};
+
+/// Runs the examples of the guide as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/resolvers.md")]
+struct Guide;

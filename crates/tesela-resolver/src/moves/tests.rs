@@ -80,6 +80,14 @@ fn r36_a_removal_needs_to_look_into_the_leaver_alone() {
 }
 
 #[test]
+fn r36_jump_members_that_change_their_number_may_all_lose_documents() {
+    let jump = |links: &[&str]| HashResolver::new(id(), Hasher::md5(), Scheme::Jump, links.iter().copied()).unwrap();
+    let sources = |next: &[&str]| MovePlan::new(jump(&["a", "b", "c"]).into(), jump(next).into()).unwrap().sources();
+    assert_eq!(sources(&["a", "b"]), ["c".into()]);
+    assert_eq!(sources(&["b", "c"]).len(), 3);
+}
+
+#[test]
 fn r36_a_map_that_does_not_change_moves_nothing() {
     for scheme in [Scheme::RING, Scheme::BUCKETS, Scheme::BOUNDED] {
         let map = Resolver::from(hashed(scheme, Hasher::md5(), 5));

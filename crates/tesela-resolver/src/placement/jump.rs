@@ -74,7 +74,9 @@ mod tests {
     #[test]
     fn only_the_last_can_leave() {
         let three = Jump::new(Members::new(["a", "b", "c"]).unwrap()).unwrap();
-        assert_eq!(three.with_removed(&"a".into()), Err(ConfigError::JumpRemovesLast { link: "a".into() }));
+        for link in ["a", "b"].map(CollectionLink::new) {
+            assert_eq!(three.with_removed(&link), Err(ConfigError::JumpRemovesLast { link }));
+        }
         assert_eq!(three.with_removed(&"c".into()).unwrap().members().len(), 2);
         assert_eq!(three.with_removed(&"x".into()), Err(ConfigError::UnknownCollection { link: "x".into() }));
     }

@@ -302,6 +302,27 @@ mod tests {
         assert_eq!(sizes.values().sum::<u64>(), 8 * 200 * 50);
     }
 
+    /// Lets another checker of the same list run to its end while this one is making its collection.
+    struct Overtaken<'a>(&'a Database, &'a SpilloverResolver);
+
+    impl CollectionFactory for Overtaken<'_> {
+        fn ensure<'a>(&'a self, plan: &'a CollectionPlan) -> BoxFuture<'a, Result<Ensured, ProviderError>> {
+            Box::pin(async move {
+                self.1.advance(self.0, self.0).await?;
+                self.0.ensure(plan).await
+            })
+        }
+    }
+
+    #[test]
+    fn r32_a_checker_that_is_overtaken_does_not_advance_twice() {
+        let (database, log) = log();
+        database.write(&target(&log), 1_000);
+        let spill = block_on(log.advance(&database, &Overtaken(&database, &log.clone()))).unwrap();
+        assert_eq!(spill, Spill::Advanced { to: "log-1".into() });
+        assert_eq!(*log.numbers(), [0, 1]);
+    }
+
     #[test]
     fn r32_lists_merge_in_any_order() {
         let (_, log) = log();
