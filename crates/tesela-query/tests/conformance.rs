@@ -4,6 +4,8 @@
 //! one partition of a container. The corpus is not part of the repository; where it is missing the test says so and
 //! passes. Cases the corpus itself calls doubtful are run and counted, not judged.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first thing that is not as it must be")]
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tesela_model::document::Document;

@@ -1,7 +1,7 @@
 //! What a query asks of an index.
 //!
-//! [`CompiledQuery::filter`] says in terms of document paths which documents can contribute a row at all: ranges,
-//! prefixes, types, joined by AND and OR. It is a *superset*: every document with a row passes, and when the filter is
+//! The filter of [`CompiledQuery::access`] says in terms of document paths which documents can contribute a row at all:
+//! ranges, prefixes, types, joined by AND and OR. It is a *superset*: every document with a row passes, and when the filter is
 //! [exact](Access::exact) no other does. What remains is checked by running the query over the candidates.
 //!
 //! ```text

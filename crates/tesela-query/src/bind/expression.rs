@@ -5,7 +5,7 @@ use crate::error::code;
 use crate::eval::{Frame, eval};
 use crate::like::LikePattern;
 use crate::limits::MEMBERS_MAX;
-use crate::tree::{ConstantSet, Expr, Prepared, Step};
+use crate::tree::{ConstantSet, Expr, Prepared, Slot, Step};
 use crate::value::{Val, key};
 use std::collections::HashSet;
 use tesela_model::json::{Number, Value};
@@ -140,20 +140,20 @@ impl Binder<'_> {
     }
 
     fn computed_property(&mut self, base: &Expr, step: &Step) -> Bound<Option<Expr>> {
-        let Step::Name(name) = step else { return Ok(None) };
+        let (Step::Name(name), Expr::Slot(slot)) = (step, base) else { return Ok(None) };
         if self.computing || self.origin(base).path().is_none_or(|path| !path.is_empty()) {
             return Ok(None);
         }
         let Some(property) = self.context.computed_properties.iter().find(|property| *property.name == **name) else {
             return Ok(None);
         };
-        let value = self.computed_value(property, base)?;
+        let value = self.computed_value(property, *slot)?;
         self.computed.push(property.name.clone());
         Ok(Some(Expr::Computed(name.clone(), Box::new(value), Box::new([]))))
     }
 
-    /// Binds the definition of a computed property with `base` as its document.
-    fn computed_value(&mut self, property: &super::ComputedProperty, base: &Expr) -> Bound<Expr> {
+    /// Binds the definition of a computed property over the document in a slot.
+    fn computed_value(&mut self, property: &super::ComputedProperty, slot: Slot) -> Bound<Expr> {
         let refuse = |why: String| {
             let message = format!("the computed property '{}' cannot be used: {why}", property.name);
             SqlError::new(code::UNRESOLVED, Span::default(), message)
@@ -162,11 +162,6 @@ impl Binder<'_> {
         let query = super::normalize::normalize(&query, &[]);
         let (ast::SelectSpec::Value(value), Some(alias)) = (&query.select.spec, container_alias(&query)) else {
             return Err(refuse("its query is not of the form SELECT VALUE … FROM c".to_owned()));
-        };
-        let slot = match base {
-            Expr::Slot(slot) => *slot,
-            // The document under a longer name: `(SELECT VALUE c FROM c).p` and the like have no slot of their own.
-            _ => return Err(refuse("it is not reached through an alias of the container".to_owned())),
         };
         self.levels.push(super::Level { aliases: vec![(alias, slot)], ..super::Level::default() });
         self.computing = true;

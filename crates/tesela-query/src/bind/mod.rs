@@ -34,8 +34,9 @@ pub trait UserFunctions: Sync {
     /// Whether there is a function of that name; a query that calls another is refused.
     fn knows(&self, name: &str) -> bool;
 
-    /// Calls it. `None` among the arguments and as a result is undefined; the error is its message.
-    fn call(&self, name: &str, args: &[Option<Value>]) -> Result<Option<Value>, String>;
+    /// Calls it. An undefined result is `None`; the error is its message. It is not called with undefined arguments:
+    /// those make the result undefined.
+    fn call(&self, name: &str, args: &[Value]) -> Result<Option<Value>, String>;
 }
 
 /// A container without functions.
@@ -46,7 +47,7 @@ impl UserFunctions for NoFunctions {
         false
     }
 
-    fn call(&self, name: &str, _: &[Option<Value>]) -> Result<Option<Value>, String> {
+    fn call(&self, name: &str, _: &[Value]) -> Result<Option<Value>, String> {
         Err(format!("there is no function {name}"))
     }
 }

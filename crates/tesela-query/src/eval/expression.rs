@@ -216,7 +216,8 @@ fn apply_prepared<'r>(prepared: &Prepared, operand: &Val<'_>) -> Val<'r> {
 }
 
 fn user_function<'r>(name: &str, exprs: &'r [Expr], frame: &mut Frame<'r>) -> Evaluated<Val<'r>> {
-    let args: Vec<_> = args(exprs, frame)?.iter().map(Val::to_value).collect();
+    let args: Option<Vec<_>> = args(exprs, frame)?.iter().map(Val::to_value).collect();
+    let Some(args) = args else { return Ok(Val::Undefined) };
     match frame.run().functions.call(name, &args) {
         Ok(result) => Ok(result.map_or(Val::Undefined, Val::from_value)),
         Err(message) => Err(Box::new(QueryError::UserFunction { name: name.to_owned(), message })),

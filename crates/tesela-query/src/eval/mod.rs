@@ -21,7 +21,6 @@ use crate::tree::{Scorer, Slot};
 use crate::value::Val;
 use smallvec::SmallVec;
 use std::cell::Cell;
-use std::rc::Rc;
 use tesela_model::document::Node;
 
 /// Errors travel boxed: they are rare, and results are returned from every expression.
@@ -100,8 +99,8 @@ impl<'q> Run<'q> {
 pub struct Frame<'r> {
     slots: SmallVec<[Val<'r>; 4]>,
     /// Of the group at hand, while a grouped select is projected.
-    keys: Rc<[Val<'r>]>,
-    aggregates: Rc<[Val<'r>]>,
+    keys: Vec<Val<'r>>,
+    aggregates: Vec<Val<'r>>,
     document: Option<Node<'r>>,
     /// A row of the stage before.
     input: Val<'r>,
@@ -112,8 +111,7 @@ pub struct Frame<'r> {
 impl<'r> Frame<'r> {
     pub fn new(slots: usize, document: Option<Node<'r>>, rid: u64, run: &'r Run<'r>) -> Self {
         let slots = SmallVec::from_iter(std::iter::repeat_n(Val::Undefined, slots));
-        let none: Rc<[Val<'r>]> = Rc::default();
-        Self { slots, keys: none.clone(), aggregates: none, document, input: Val::Undefined, rid, run }
+        Self { slots, keys: Vec::new(), aggregates: Vec::new(), document, input: Val::Undefined, rid, run }
     }
 
     /// For constants: nothing is in reach.
@@ -142,12 +140,7 @@ impl<'r> Frame<'r> {
     }
 
     /// Runs `body` with the keys and aggregates of a group in reach.
-    fn with_group<T>(
-        &mut self,
-        keys: Rc<[Val<'r>]>,
-        aggregates: Rc<[Val<'r>]>,
-        body: impl FnOnce(&mut Self) -> T,
-    ) -> T {
+    fn with_group<T>(&mut self, keys: Vec<Val<'r>>, aggregates: Vec<Val<'r>>, body: impl FnOnce(&mut Self) -> T) -> T {
         let outer = (std::mem::replace(&mut self.keys, keys), std::mem::replace(&mut self.aggregates, aggregates));
         let result = body(self);
         (self.keys, self.aggregates) = outer;

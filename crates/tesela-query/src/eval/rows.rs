@@ -7,7 +7,6 @@ use crate::tree::{Expr, Grouping, Projection, Select, Source};
 use crate::value::{Val, key};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::rc::Rc;
 use tesela_model::json::{self, Value};
 
 /// Calls `visit` for each row of the sources that passes the filter, with the frame set to it.
@@ -258,7 +257,7 @@ impl Group {
     /// Runs `body` with the group's keys and results in reach.
     pub fn in_frame<'r, T>(self, frame: &mut Frame<'r>, body: &mut dyn FnMut(&mut Frame<'r>) -> T) -> T {
         let defined = |value: Option<Value>| value.map_or(Val::Undefined, Val::from_value);
-        let keys: Rc<[Val<'r>]> = self.keys.into_iter().map(defined).collect();
+        let keys = self.keys.into_iter().map(defined).collect();
         let aggregates = self.accumulators.into_iter().map(|accumulator| defined(accumulator.finish())).collect();
         frame.with_group(keys, aggregates, |frame| body(frame))
     }

@@ -27,9 +27,9 @@ impl UserFunctions for Functions {
         name == "double" || name == "fail"
     }
 
-    fn call(&self, name: &str, args: &[Option<Value>]) -> Result<Option<Value>, String> {
+    fn call(&self, name: &str, args: &[Value]) -> Result<Option<Value>, String> {
         match name {
-            "double" => Ok(args[0].as_ref().and_then(Value::as_f64).map(|number| Value::from(2.0 * number))),
+            "double" => Ok(args[0].as_f64().map(|number| Value::from(2.0 * number))),
             _ => Err("thrown".to_owned()),
         }
     }
@@ -245,6 +245,17 @@ fn a_join_without_end_is_stopped() {
     };
     assert_eq!(run(26_999), Err(QueryError::TooManySteps { limit: 26_999 }));
     assert_eq!(run(27_000), Ok(vec!["27000".to_owned()]));
+}
+
+/// A server keeps executions across waits and moves them between threads.
+#[test]
+fn executions_can_move_between_threads() {
+    fn moves<T: Send>() {}
+    fn is_shared<T: Send + Sync>() {}
+    is_shared::<CompiledQuery>();
+    moves::<Execution<'_>>();
+    moves::<StatisticsPass<'_>>();
+    moves::<crate::merge::Merge<'_>>();
 }
 
 /// The deepest trees the parser lets through, on the stack of a worker thread.

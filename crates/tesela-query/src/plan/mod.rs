@@ -195,7 +195,7 @@ impl UserFunctions for AnyFunction {
         true
     }
 
-    fn call(&self, name: &str, _: &[Option<Value>]) -> Result<Option<Value>, String> {
+    fn call(&self, name: &str, _: &[Value]) -> Result<Option<Value>, String> {
         Err(format!("udf.{name} cannot be called while a query is planned"))
     }
 }

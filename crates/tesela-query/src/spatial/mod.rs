@@ -15,6 +15,7 @@
 //! another point is found on the sphere, which misplaces it along the edge a little and so changes the distance in the
 //! second order only. Left out: the other GeoJSON types, coordinate systems, altitude.
 
+pub mod area;
 pub mod geojson;
 pub mod plane;
 pub mod relate;

@@ -4,9 +4,9 @@
 //! Directions from the centre stand for points: three numbers of length one. "Left of the edge from a to b" is then the
 //! sign of `(a × b) · p`, with no special case at the poles or at the date line.
 
-use super::Position;
 use super::surface::Surface;
-use geographiclib_rs::{Geodesic, InverseGeodesic, PolygonArea, Winding};
+use super::{Position, area};
+use geographiclib_rs::{Geodesic, InverseGeodesic};
 
 /// Directions closer than this to a great circle lie on it: some micrometres on the ground, the error of the
 /// computation itself.
@@ -60,15 +60,6 @@ fn arcs_cross(a: Direction, b: Direction, c: Direction, d: Direction) -> bool {
 impl Earth {
     pub fn new() -> Self {
         Self { ellipsoid: Geodesic::wgs84() }
-    }
-
-    /// Area to the left of the ring.
-    fn left_area(&self, ring: &[Position]) -> f64 {
-        let mut area = PolygonArea::new(&self.ellipsoid, Winding::CounterClockwise);
-        for [longitude, latitude] in &ring[..ring.len() - 1] {
-            area.add_point(*latitude, *longitude);
-        }
-        area.compute(false).1
     }
 }
 
@@ -135,17 +126,17 @@ impl Surface for Earth {
 
     fn inside_hole(&self, p: Direction, ring: &[Direction]) -> bool {
         let positions: Vec<Position> = ring.iter().map(|corner| position(*corner)).collect();
-        let left_is_larger = self.left_area(&positions) > self.ellipsoid.area() / 2.0;
+        let left_is_larger = area::left_of(&positions) > area::earth() / 2.0;
         self.inside(p, ring) != left_is_larger
     }
 
     fn area(&self, ring: &[Position]) -> f64 {
-        self.left_area(ring)
+        area::left_of(ring)
     }
 
     fn hole_area(&self, ring: &[Position]) -> f64 {
-        let left = self.left_area(ring);
-        left.min(self.ellipsoid.area() - left)
+        let left = area::left_of(ring);
+        left.min(area::earth() - left)
     }
 
     fn refuse(&self, [longitude, latitude]: Position) -> Option<&'static str> {
