@@ -32,8 +32,12 @@ pub async fn read(body: Incoming, limit: usize, time: Duration) -> Result<Bytes,
 }
 
 async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, BodyError> {
-    if body.size_hint().lower() > limit as u64 {
-        drain(body).await;
+    let promised = body.size_hint().lower();
+    if promised > limit as u64 {
+        // A body that nobody will wait for is refused by its length alone.
+        if promised <= DRAINED_BODY_BYTES_MAX as u64 {
+            drain(body).await;
+        }
         return Err(BodyError::TooLarge { limit });
     }
     let expected = usize::try_from(body.size_hint().lower()).unwrap_or(limit);

@@ -32,7 +32,7 @@ impl Container {
             index: IndexSchema::new(&definition.indexing_policy),
             unique_keys: definition.unique_key_policy.keys.iter().map(|key| key.paths.clone()).collect(),
             default_ttl: definition.default_ttl,
-            keeps_history: definition.change_feed_policy.is_some(),
+            keeps_history: definition.change_feed_policy.as_ref().is_some_and(|policy| policy.retention_minutes > 0),
             logical_partition_bytes_max: LOGICAL_PARTITION_BYTES_MAX,
         }
     }
