@@ -320,3 +320,23 @@ fn queries_are_accepted_and_refused_as_expected() {
     }
     score.finish("parse.jsonl");
 }
+
+/// A query meets documents it was not written for: it may find nothing or fail, but it ends.
+#[test]
+fn queries_survive_documents_of_others() {
+    let Some(directory) = corpus() else { return };
+    let mut documents = vec![Document::encode(b"{}").unwrap(), Document::encode(b"[[1,[2]],null]").unwrap()];
+    for dataset in std::fs::read_dir(directory.join("datasets")).unwrap() {
+        let file = json::parse(&std::fs::read(dataset.unwrap().path()).unwrap()).unwrap();
+        let some = file.get("documents").and_then(Value::as_array).unwrap_or_default().iter().take(3);
+        documents.extend(some.map(Document::from_value));
+    }
+    let mut ran = 0;
+    for file in ["query.jsonl", "expr.jsonl", "parse.jsonl", "plan.jsonl"] {
+        for case in cases(file).unwrap() {
+            let container = Container { documents: documents.clone(), ..Container::default() };
+            ran += usize::from(container.run(&case).is_ok());
+        }
+    }
+    assert!(ran > 1000, "only {ran} queries ran");
+}

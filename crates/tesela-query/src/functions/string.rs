@@ -283,13 +283,14 @@ fn read<'r>(args: &[Val<'r>], wanted: impl Fn(&Value) -> bool) -> Val<'r> {
     value.filter(wanted).map_or(Val::Undefined, Val::from_value)
 }
 
-/// JSON text, except that a string stays as it is and numbers JSON cannot spell have names.
+/// JSON text with numbers in their shortest spelling, except that a string stays as it is and numbers JSON cannot spell
+/// have names.
 fn to_string<'r>(args: &[Val<'r>], _: &Scope) -> Val<'r> {
     if let Some(number) = args[0].as_num() {
         return Val::from(Number::from(number).text().into_owned());
     }
     match args[0].to_text() {
         Some(text) => Val::Text(text),
-        None => Val::from(args[0].to_json()),
+        None => args[0].to_value().map_or(Val::Undefined, |value| Val::from(Val::from_value(value).to_json())),
     }
 }

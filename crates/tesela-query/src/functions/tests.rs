@@ -118,3 +118,82 @@ fn names_are_unique_without_case() {
         assert!(seen.insert(function.name.to_ascii_uppercase()), "{} stands in two tables", function.name);
     }
 }
+
+/// Values at the borders of every type.
+const BORDERS: &[&str] = &[
+    "null",
+    "true",
+    "false",
+    "0",
+    "-0",
+    "1",
+    "-1",
+    "0.5",
+    "2",
+    "3",
+    "100",
+    "1e300",
+    "-1e300",
+    "5e-324",
+    "9007199254740993",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "18446744073709551615",
+    r#""""#,
+    r#""a""#,
+    r#""aBc""#,
+    r#""ß😀\u0000""#,
+    r#""^(a|b)*$""#,
+    r#""[""#,
+    r#""i""#,
+    r#""year""#,
+    r#""ns""#,
+    r#""2024-02-29""#,
+    r#""9999-12-31T23:59:59.9999999Z""#,
+    r#""0001-01-01""#,
+    r#""yyyy'MM\\dd""#,
+    r#""{\"a\":[1]}""#,
+    "[]",
+    "[1,2,3]",
+    "[3,-1e300,1e300]",
+    r#"["a","b"]"#,
+    r#"[null,true,1,"x",[1],{}]"#,
+    "{}",
+    r#"{"a":1,"b":{"c":[2]}}"#,
+    r#"{"term":"abc","distance":1}"#,
+    r#"{"distanceFunction":"euclidean"}"#,
+    r#"{"type":"Point","coordinates":[0,90]}"#,
+    r#"{"type":"Point","coordinates":[180,-90]}"#,
+    r#"{"type":"LineString","coordinates":[[0,0],[180,0]]}"#,
+    r#"{"type":"LineString","coordinates":[[1,1],[1,1]]}"#,
+    r#"{"type":"Polygon","coordinates":[[[0,0],[0,0],[0,0],[0,0]]]}"#,
+    r#"{"type":"Polygon","coordinates":[[[0,0],[90,0],[90,90],[0,0]]]}"#,
+    r#"{"type":"Polygon","coordinates":[[[0,0],[180,0],[0,90],[0,0]]]}"#,
+    r#"{"type":"MultiPolygon","coordinates":[]}"#,
+];
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 4000, ..Default::default() })]
+
+    /// Whatever the arguments, a call gives a value or undefined, and the same whether it is computed when the query is
+    /// compiled or for the row.
+    #[test]
+    fn calls_are_total(which in 0..super::all().count(), args in proptest::collection::vec(0..=BORDERS.len(), 0..5)) {
+        let function = super::all().nth(which).unwrap();
+        let count = (0..=args.len()).rev().find(|count| function.arity.accepts(*count));
+        let random = function.name == "RAND";
+        let Some(count) = count.filter(|_| !random) else { return Ok(()) };
+        let members = args.iter().enumerate().filter(|(_, arg)| **arg < BORDERS.len());
+        let members: Vec<String> = members.map(|(at, arg)| format!(r#""a{at}":{}"#, BORDERS[*arg])).collect();
+        let document = Document::encode(format!("{{{}}}", members.join(",")).as_bytes()).unwrap();
+        let stored: Vec<String> = (0..count).map(|at| format!("c.a{at}")).collect();
+        let constant: Vec<&str> = args[..count].iter().map(|arg| BORDERS.get(*arg).copied().unwrap_or("undefined")).collect();
+        let of = |args: String| evaluate(&format!("{}({args})", function.name), &document);
+        match (of(stored.join(", ")), of(constant.join(", "))) {
+            (Ok(row), Ok(folded)) => proptest::prop_assert_eq!(row, folded),
+            // Options of a vector function are checked when they are known in time.
+            (_, Err(error)) => proptest::prop_assert!(error.faults().iter().all(|fault| fault.code == "SC2213"), "{}", error),
+            (Err(error), _) => proptest::prop_assert!(false, "{}", error),
+        }
+    }
+}
