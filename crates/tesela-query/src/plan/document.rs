@@ -5,8 +5,8 @@
 //! becomes a source of its own, and the old one is joined to it:
 //!
 //! ```text
-//! FROM t IN c.tags                              FROM c AS document JOIN t IN document.tags
-//! FROM (SELECT VALUE {"n": c.name} FROM c) AS r   FROM c AS document JOIN (SELECT VALUE {"n": c.name} FROM document AS c) AS r
+//! FROM t IN c.tags                       FROM c AS document JOIN t IN document.tags
+//! FROM (SELECT VALUE c.x FROM c) AS r    FROM c AS document JOIN (SELECT VALUE c.x FROM document AS c) AS r
 //! ```
 //!
 //! Both mean the same: a source is evaluated once per document either way. That is not so for subqueries that gather

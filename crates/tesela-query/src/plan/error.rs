@@ -16,7 +16,8 @@ pub enum PlanError {
     MissingFeatures(Vec<QueryFeature>),
     /// Partial results can be merged for a bare aggregate only.
     #[error(
-        "compositions of aggregates and other expressions cannot be merged across partitions: select each aggregate by itself"
+        "compositions of aggregates and other expressions cannot be merged across partitions: \
+         select each aggregate by itself"
     )]
     ComposedAggregate { span: Span },
     /// A part of the query must see the documents of all partitions before the rest can go on.

@@ -1,8 +1,8 @@
 //! What the conditions of a query say about the partition key of the documents that satisfy them.
 //!
-//! Walks bound expressions, where names are resolved, parameters filled in and constants computed. The question asked of
-//! a condition is [`Deriver::when`]: which keys can a document have for which it is true (or, below a NOT, false)? The
-//! answer covers: an expression this module knows nothing about says "any".
+//! Walks bound expressions, where names are resolved, parameters filled in and constants computed. The question asked
+//! of a condition is [`Deriver::when`]: which keys can a document have for which it is true (or, below a NOT, false)?
+//! The answer covers: an expression this module knows nothing about says "any".
 //!
 //! ```text
 //! c.pk = 1 OR ABS(c.pk) = 2          1, 2 or -2
@@ -12,15 +12,15 @@
 //!                                    unless c.pk = 2
 //! ```
 //!
-//! Objects and arrays count as a missing key, so `c.pk = {}` selects the undefined key. Left out: conditions on parts of
-//! a key value (`c.pk.x = 1`, `LENGTH(c.pk) = 3`), since a hash tells nothing of them, and ranges, for the same reason.
+//! Objects and arrays count as a missing key, so `c.pk = {}` selects the undefined key. Left out: conditions on parts
+//! of a key value (`c.pk.x = 1`, `LENGTH(c.pk) = 3`), since a hash tells nothing of them, and ranges, likewise.
 
 use super::key_set::{KeyPart, KeySet, KeySpace};
 use crate::bind::origin::{Origin, PathStep};
 use crate::functions::{Function, Undefined};
 use crate::tree::{Expr, Select, Source};
 use tesela_model::json::Value;
-use tesela_model::partition_key::PartitionKeyDefinition;
+use tesela_model::partition_key::{PartitionKeyDefinition, PropertyPath};
 use tesela_sql::ast::{BinaryOp, SubqueryKind, UnaryOp};
 
 pub(super) struct Deriver<'a> {
@@ -32,7 +32,7 @@ pub(super) struct Deriver<'a> {
 
 impl<'a> Deriver<'a> {
     pub fn new(definition: &'a PartitionKeyDefinition, slots: &'a [Origin]) -> Self {
-        let paths: Vec<&[String]> = definition.paths.iter().map(|path| path.steps()).collect();
+        let paths: Vec<&[String]> = definition.paths.iter().map(PropertyPath::steps).collect();
         Self { space: KeySpace::new(paths.len()), paths, slots }
     }
 

@@ -157,7 +157,7 @@ impl KeySpace {
             }
             match one.only_fixed() {
                 Some(component) => {
-                    gathered[component].extend(one.0[component].iter().flat_map(|all| all.iter().cloned()))
+                    gathered[component].extend(one.0[component].iter().flat_map(|all| all.iter().cloned()));
                 }
                 None => boxes.push(one),
             }

@@ -17,12 +17,12 @@
 //!
 //! Invariants:
 //!
-//! * **Nothing is lost.** No document of the answer lies outside the ranges; they may hold more ([`keys`]).
-//! * **The parts suffice.** Merging what the rewritten query yields per range, as the plan says, gives the answer of the
-//!   query over all of them ([`rewrite`], [`ranking`]). A query for which there is no such rewrite is refused,
+//! * **Nothing is lost.** No document of the answer lies outside the ranges; they may hold more (`keys`).
+//! * **The parts suffice.** Merging what the rewritten query yields per range, as the plan says, gives the answer of
+//!   the query over all of them (`rewrite`, `ranking`). A query for which there is no such rewrite is refused,
 //!   unless one partition holds all it can see: then the client is told to pass the query on as it is.
 //! * **Rewritten text is text.** It parses and binds, once the client has filled its holes.
-//! * **No silent needs.** Whatever the plan leaves to the client, the client has said it can do ([`feature`]).
+//! * **No silent needs.** Whatever the plan leaves to the client, the client has said it can do (`feature`).
 //!
 //! Left out: ranges of the retired key kind `Range` other than points and prefixes; they are covered by more.
 
@@ -32,7 +32,7 @@ mod feature;
 mod filter;
 mod info;
 mod key_set;
-pub mod keys;
+mod keys;
 mod outline;
 mod ranking;
 mod rewrite;
@@ -86,7 +86,8 @@ pub fn plan(
     let compiled = CompiledQuery::compile(&plannable(query), &known, &compile)?;
     // A value that is not known yet may select any key.
     let keys = if unbound.is_empty() { select_keys(&compiled, definition, &compile) } else { KeySelection::All };
-    let one_key = keys.pins_whole_key(definition);
+    let ranges = keys.ranges(definition);
+    let one_key = matches!(&ranges[..], [only] if only.is_point());
     let rewrite = Rewrite { query, window: window(query, parameters) };
     let kind = match distribute(&rewrite, &compiled, parameters, one_key) {
         Err(PlanError::ComposedAggregate { .. } | PlanError::NotDistributable { .. })
@@ -101,7 +102,7 @@ pub fn plan(
     if !missing.is_empty() {
         return Err(PlanError::MissingFeatures(missing));
     }
-    Ok(QueryPlan { kind, ranges: keys.ranges(definition), keys })
+    Ok(QueryPlan { kind, ranges, keys })
 }
 
 /// Chooses the rewrite.

@@ -67,7 +67,7 @@ pub(super) fn composed_aggregate(query: &Query) -> Option<&Expr> {
     }
 }
 
-/// The items of a SELECT list under the names their values get: the alias, the last step of a path, else `$1`, `$2`, …
+/// The items of a SELECT list under the names their values get: the alias, the last step of a path, else `$1`, `$2`.
 pub(super) fn named_items(items: &[SelectItem]) -> Vec<(String, &Expr)> {
     let mut unnamed = 0;
     let mut name = |item: &SelectItem| {
@@ -130,7 +130,7 @@ pub(super) fn unused_name(query: &Query, base: &str) -> String {
     std::iter::once(base.to_owned()).chain(numbered).find(free).expect("a query has finitely many names")
 }
 
-/// The parameters of the query's expressions, as often as they occur. Those of TOP, OFFSET and LIMIT are not among them.
+/// The parameters of the query's expressions, as often as they occur, without those of TOP, OFFSET and LIMIT.
 pub(super) fn parameters(query: &Query) -> Vec<String> {
     let mut names = Vec::new();
     visit(query, &mut |word| {

@@ -7,19 +7,19 @@
 //! ```text
 //! SELECT TOP 10 c.name FROM c ORDER BY RANK RRF(FullTextScore(c.text, "swim"), VectorDistance(c.v, @v))
 //!
-//! statistics    SELECT COUNT(1) AS documentCount, [{"totalWordCount": …, "hitCounts": […]}] AS fullTextStatistics FROM c
-//! component 0   … ORDER BY _FullTextScore(c.text, ["swim"], {…-totaldocumentcount}, {…-totalwordcount-0}, {…-hitcountsarray-0}) DESC
+//! statistics    SELECT COUNT(1) AS documentCount, [{"totalWordCount": …, "hitCounts": […]}] AS fullTextStatistics …
+//! component 0   … ORDER BY _FullTextScore(c.text, ["swim"], {…-totaldocumentcount}, {…-totalwordcount-0}, …) DESC
 //! component 1   … ORDER BY VectorDistance(c.v, @v)
 //! ```
 //!
-//! Every component yields more rows than are wanted ([`COMPONENT_ROWS_MIN`]), since a row that no component has among its
-//! best can still be fused to the front; and every row carries all scores, so that the client need not meet it in
+//! Every component yields more rows than are wanted ([`COMPONENT_ROWS_MIN`]), since a row that no component has among
+//! its best can still be fused to the front; and every row carries all scores, so that the client need not meet it in
 //! each component. Statistics ignore WHERE: a score must not depend on who else was filtered out.
 //!
 //! Left out: components without payload and the later projection, an optimisation some clients offer
 //! (`HybridSearchSkipOrderByRewrite`); all of them take this form as well.
 
-use super::info::{HybridSearchInfo, QueryInfo, SortOrder};
+use super::info::{HybridSearchInfo, QueryInfo};
 use super::rewrite::{Rewrite, offset_limit, sort_order};
 use super::syntax::{array, call, expr, float, integer, item, object, placeholder, row_count};
 use crate::tree::Order;
@@ -156,7 +156,7 @@ fn component_query(rewrite: &Rewrite<'_>, component: &Component, all: &[Componen
     let ordered = OrderItem { expr: component.score.clone(), direction: component.written, span: Span::default() };
     sent.order_by = Some(OrderBy { rank: false, items: vec![ordered], span: Span::default() });
     let mut info = QueryInfo {
-        order_by: vec![component_order(component)],
+        order_by: vec![sort_order(component.best_first)],
         order_by_expressions: vec![print_expr(&component.score)],
         has_select_value: matches!(rewrite.query.select.spec, SelectSpec::Value(_)),
         has_non_streaming_order_by: true,
@@ -173,10 +173,6 @@ fn component_query(rewrite: &Rewrite<'_>, component: &Component, all: &[Componen
     }
     info.rewritten_query = print(&sent);
     Some(info)
-}
-
-fn component_order(component: &Component) -> SortOrder {
-    sort_order(component.best_first)
 }
 
 fn component_rows(wanted: u64) -> u64 {

@@ -115,7 +115,7 @@ impl Rewrite<'_> {
         Some(info)
     }
 
-    /// Rows that carry their order: `SELECT c._rid, [{"item": key}] AS orderByItems, payload AS payload FROM … WHERE …`.
+    /// Rows that carry their order: `SELECT c._rid, [{"item": key}] AS orderByItems, … AS payload FROM … WHERE …`.
     /// The caller adds the order itself and how many rows are wanted.
     pub fn ordered_query(&self, keys: &[&Expr], payload: impl FnOnce(Expr) -> Expr) -> Option<Query> {
         let (from, document) = with_document(self.query)?;
@@ -164,8 +164,7 @@ impl Rewrite<'_> {
                 None => value.clone(),
             },
             SelectSpec::List(items) => partial_items(items, &mut info),
-            // Refused by the rules of the language; the row itself is what would be selected.
-            SelectSpec::Star => array(Vec::new()),
+            SelectSpec::Star => unreachable!("the binder refuses SELECT * with GROUP BY, and * holds no aggregate"),
         };
         let mut sent = self.query.clone();
         sent.select.distinct = false;

@@ -268,7 +268,7 @@ fn open_corpus() {
         let differences = differences(case);
         match EXCEPTIONS.iter().find(|(known, _)| *known == id) {
             Some((_, reason)) if differences.is_empty() => {
-                failures.push(format!("{id} passes, yet is excepted for {reason}"))
+                failures.push(format!("{id} passes, yet is excepted for {reason}"));
             }
             None if !differences.is_empty() => {
                 failures.push(format!("{id} {}\n    {}", text(case, "query"), differences.join("\n    ")));

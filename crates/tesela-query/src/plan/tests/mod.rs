@@ -1,6 +1,9 @@
 //! Plans as a client would see them.
 
 mod corpus;
+mod coverage;
+mod merging;
+mod scripts;
 
 use super::{PlanContext, PlanError, PlanScope, QueryPlan, SupportedFeatures, plan};
 use crate::bind::CompileContext;
