@@ -4,7 +4,7 @@
 //! be computed. The binder looks a call up once; a row then costs one indirect call.
 //!
 //! Rules that hold for every entry unless it says otherwise:
-//! * an undefined argument makes the result undefined (the table's `STRICT`);
+//! * an undefined argument makes the result undefined ([`Undefined::Strict`]);
 //! * an argument of the wrong type makes the result undefined, never an error;
 //! * a result that would pass a limit of [`crate::limits`] is undefined.
 //!
