@@ -11,10 +11,8 @@ pub const DOCUMENT_BYTES_MAX: usize = 2 * 1024 * 1024;
 pub const ITEM_ID_BYTES_MAX: usize = 1023;
 /// Names of databases, containers, users, permissions and scripts (service limit).
 pub const RESOURCE_NAME_CHARS_MAX: usize = 255;
-/// Partition key value of a version 2 container (service limit).
+/// Partition key value (service limit). Version 1 containers take it too, but their hash sees the first 101 bytes only.
 pub const PARTITION_KEY_BYTES_MAX: usize = 2048;
-/// Partition key value of a version 1 container (service limit).
-pub const PARTITION_KEY_V1_BYTES_MAX: usize = 101;
 /// Levels of a hierarchical partition key (service limit).
 pub const PARTITION_KEY_LEVELS_MAX: usize = 3;
 /// Operations in one patch (service limit).

@@ -5,6 +5,7 @@
 //! would change the text — a double together with the text it came from.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 /// Compared by numeric value: `1`, `1.0` and `1e0` are equal.
 #[derive(Clone, Debug)]
@@ -85,12 +86,25 @@ fn double_text(value: f64) -> String {
     }
 }
 
+impl Number {
+    /// By exact value: an integer beyond 2^53 differs from the double it would be rounded to.
+    pub fn compare(&self, other: &Self) -> Ordering {
+        let rounded = self.as_f64().partial_cmp(&other.as_f64()).unwrap_or(Ordering::Equal);
+        rounded.then_with(|| self.whole().cmp(&other.whole()))
+    }
+
+    /// The integer part, exact; only told apart where the doubles are equal, so fractions do not matter.
+    fn whole(&self) -> i128 {
+        match &self.0 {
+            Repr::Int(int) => i128::from(*int),
+            Repr::Double(value) | Repr::Spelled(_, value) => *value as i128,
+        }
+    }
+}
+
 impl PartialEq for Number {
     fn eq(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Repr::Int(a), Repr::Int(b)) => a == b,
-            _ => self.as_f64() == other.as_f64(),
-        }
+        self.compare(other).is_eq()
     }
 }
 
@@ -165,6 +179,8 @@ mod tests {
     fn equality_is_numeric() {
         assert_eq!(read("1"), read("1.0"));
         assert_ne!(read("9007199254740993"), read("9007199254740992"));
+        assert_ne!(read("9007199254740993"), read("9007199254740992.0"));
+        assert_eq!(read("9007199254740992"), read("9007199254740992.0"));
         assert_eq!(read("9007199254740993").as_i64(), Some(9_007_199_254_740_993));
         assert_eq!(read("1.5").as_i64(), None);
     }

@@ -22,10 +22,7 @@ fn rank(value: &Value) -> u8 {
 /// Total order over values; equal exactly when the values are equal.
 pub fn compare(a: &Value, b: &Value) -> Ordering {
     match (a, b) {
-        (Value::Number(a), Value::Number(b)) => match (a.as_i64(), b.as_i64()) {
-            (Some(a), Some(b)) => a.cmp(&b),
-            _ => a.as_f64().partial_cmp(&b.as_f64()).unwrap_or(Ordering::Equal),
-        },
+        (Value::Number(a), Value::Number(b)) => a.compare(b),
         (Value::String(a), Value::String(b)) => a.encode_utf16().cmp(b.encode_utf16()),
         (Value::Array(a), Value::Array(b)) => {
             let first = a.iter().zip(b).map(|(a, b)| compare(a, b)).find(|order| order.is_ne());
