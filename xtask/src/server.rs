@@ -121,7 +121,8 @@ fn watch_output(child: &mut Child, log: &Path) -> Result<mpsc::Receiver<()>> {
     std::thread::spawn(move || {
         for line in BufReader::new(stdout).lines().map_while(std::io::Result::ok) {
             let _ = writeln!(log, "{line}");
-            if line.contains("ready") {
+            // As a word: "address already in use" must not count.
+            if line.split_whitespace().any(|word| word == "ready") {
                 let _ = ready.send(());
             }
         }

@@ -71,7 +71,8 @@ impl Server {
         let (ready, receiver) = mpsc::channel();
         std::thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(std::io::Result::ok) {
-                if line.to_lowercase().contains("ready") {
+                // As a word: "address already in use" must not count.
+                if line.split_whitespace().any(|word| word.eq_ignore_ascii_case("ready")) {
                     let _ = ready.send(());
                 }
             }

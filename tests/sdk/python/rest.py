@@ -62,7 +62,7 @@ def resource_of(path):
 
 def sign(key, method, path, date):
     resource_type, link = resource_of(path)
-    text = f"{method.lower()}\n{resource_type}\n{link}\n{date.lower()}\n\n"
+    text = f"{method.lower()}\n{resource_type.lower()}\n{link}\n{date.lower()}\n\n"
     digest = hmac.new(base64.b64decode(key), text.encode(), hashlib.sha256).digest()
     token = f"type=master&ver=1.0&sig={base64.b64encode(digest).decode()}"
     return urllib.parse.quote(token, safe="")

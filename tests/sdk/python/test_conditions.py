@@ -2,7 +2,7 @@
 
 import pytest
 from azure.core import MatchConditions
-from azure.cosmos.exceptions import CosmosAccessConditionFailedError, CosmosHttpResponseError
+from azure.cosmos.exceptions import CosmosAccessConditionFailedError
 
 from rest import key_header
 
@@ -60,14 +60,6 @@ def test_read_of_a_known_version_is_304(rest, paths, item):
     assert float(answer.headers["x-ms-request-charge"]) > 0
     assert rest.get(paths.doc("1"), if_none_match="*", **A).status == 304
     assert rest.get(paths.doc("1"), if_none_match=STALE, **A).status == 200
-
-
-def test_sdk_sees_304(container, item):
-    with pytest.raises(CosmosHttpResponseError) as unchanged:
-        container.read_item(
-            "1", "a", etag=item["_etag"], match_condition=MatchConditions.IfModified
-        )
-    assert unchanged.value.status_code == 304
 
 
 def test_if_none_match_star_on_writes(rest, paths, item):

@@ -41,19 +41,18 @@ def test_every_item_answer_says_who_served_it(rest, container, paths, database):
         assert headers["x-ms-alt-content-path"] == f"dbs/{database.id}/colls/{container.id}", name
         assert headers["x-ms-content-path"] == rid, name
         assert lsn_of(answer) >= 0, name
-        for needed in (
-            "x-ms-activity-id",
-            "x-ms-serviceversion",
-            "x-ms-gatewayversion",
-            "x-ms-last-state-change-utc",
-            "x-ms-request-duration-ms",
-            "x-ms-transport-request-id",
-            "x-ms-global-committed-lsn",
-            "x-ms-cosmos-llsn",
-            "x-ms-number-of-read-regions",
-            "date",
-        ):
-            assert headers.get(needed), f"{name}: {needed}"
+        needed = ["x-ms-activity-id", "x-ms-request-duration-ms", "date"]
+        if answer.status < 400:
+            needed += [
+                "x-ms-serviceversion",
+                "x-ms-gatewayversion",
+                "x-ms-last-state-change-utc",
+                "x-ms-transport-request-id",
+                "x-ms-global-committed-lsn",
+                "x-ms-cosmos-llsn",
+                "x-ms-number-of-read-regions",
+            ]
+        assert not [each for each in needed if not headers.get(each)], name
         assert all(value.isascii() for value in headers.values())
 
 
@@ -171,13 +170,21 @@ def test_stronger_consistency_than_the_account_is_refused(rest, paths):
         assert rest.get(paths.docs, x_ms_consistency_level=level).status == 400
 
 
-def test_session_token_of_another_time(rest, paths):
-    """A token this server could not have given yet: the read must not pretend to satisfy it."""
+def test_session_tokens_are_read(rest, paths):
     rest.post(paths.docs, {"id": "1", "pk": "a"}, **A)
-    ahead = rest.get(paths.doc("1"), x_ms_session_token="0:-1#999999", **A)
-    assert (ahead.status, ahead.sub_status) == (404, 1002)
     assert rest.get(paths.doc("1"), x_ms_session_token="0:-1#1", **A).status == 200
+    assert rest.get(paths.doc("1"), x_ms_session_token="77:-1#5", **A).status == 200, "a range nobody knows"
     assert rest.get(paths.doc("1"), x_ms_session_token="nonsense", **A).status == 400
+
+
+def test_sdk_mixes_up_sessions_of_containers(make_container):
+    """A container whose first answer had no body is unknown to the SDK, which then keeps the session of
+    all such containers in one place and sends it to each. Nothing lags behind here, so nothing may fail."""
+    busy, quiet = make_container(), make_container()
+    for n in range(20):
+        busy.create_item({"id": str(n), "pk": "a"}, no_response=True)
+    quiet.create_item({"id": "1", "pk": "a"}, no_response=True)
+    assert quiet.read_item("1", "a")["id"] == "1"
 
 
 def test_sdk_follows_the_session(container):

@@ -26,7 +26,7 @@ def raw(endpoint):
                     connection.sendall(chunk)
                 if half_close:
                     connection.shutdown(socket.SHUT_WR)
-            except (BrokenPipeError, ConnectionResetError):
+            except OSError:
                 pass  # refused before all of it was read: the answer may still be there
             return read_answer(connection)
 
@@ -223,7 +223,7 @@ def test_broken_chunks(rest, paths, raw, chunks):
 def test_endless_chunked_body(rest, paths, raw):
     head = head_of(rest, "POST", paths.docs, transfer_encoding="chunked")
     piece = b"10000\r\n" + b" " * 65536 + b"\r\n"
-    answer = raw(head, *[piece] * 200)
+    answer = raw(head, *[piece] * 4000)  # 256 MB, if anybody reads that far
     assert answer is None or answer[0] == 413
 
 
@@ -234,6 +234,7 @@ GARBAGE = {
     "HTTP/9.9": b"GET / HTTP/9.9\r\nhost: x\r\n\r\n",
     "header without colon": b"GET / HTTP/1.1\r\nhost localhost\r\n\r\n",
     "NUL in a header": b"GET / HTTP/1.1\r\nhost: a\x00b\r\n\r\n",
+    "control character in a header": b"GET / HTTP/1.1\r\nhost: x\r\nx-ms-continuation: \x01\r\n\r\n",
     "bare zero bytes": b"\x00" * 64,
     "broken TLS hello": b"\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00",
     "TLS of absurd length": b"\x16\x03\x01" + struct.pack(">H", 0xFFFF) + b"\x01" * 100,
@@ -273,7 +274,7 @@ def test_methods_that_do_not_fit_the_path(rest, paths, verb, path):
 
 @pytest.mark.parametrize(
     "path",
-    ["/nothing", "/dbs/a/nothing", "/dbs/a/nothing/b", "/dbs/a/colls/b/nothing", "/dbs/a/colls/b/docs/c/d/e/f", "//", "/dbs//colls", "/dbs/%zz", "/dbs/%00", "/dbs/%ff", "/dbs/..%2f..%2fetc", "/favicon.ico"],
+    ["/nothing", "/dbs/a/nothing", "/dbs/a/nothing/b", "/dbs/a/colls/b/nothing", "/dbs/a/colls/b/docs/c/d/e/f", "/dbs//colls", "/dbs/%zz", "/dbs/%00", "/dbs/%ff", "/dbs/..%2f..%2fetc", "/favicon.ico"],
 )
 def test_unknown_paths(rest, path):
     answer = rest.get(path)
@@ -283,7 +284,7 @@ def test_unknown_paths(rest, path):
 
 HEADERS = {
     "x-ms-max-item-count": ["", "x", "99999999999999999999", "-5"],
-    "x-ms-continuation": ["\x01", "x" * 5000],
+    "x-ms-continuation": ["x" * 5000],
     "x-ms-documentdb-partitionkeyrangeid": ["", "-1", "abc", "0,1"],
     "x-ms-session-token": ["0:", "::::", "0:1#2#3", "0:-1#99999999999999999999999"],
     "x-ms-start-epk": ["zz", "0", "-"],

@@ -24,7 +24,7 @@ def tiles(ranges):
     return ordered
 
 
-@pytest.mark.parametrize("throughput, count", [(400, 1), (10_000, 1), (10_100, 2), (11_000, 2), (12_000, 2), (30_000, 5)])
+@pytest.mark.parametrize("throughput, count", [(400, 1), (10_100, 2), (11_000, 2), (12_000, 2), (30_000, 5)])
 def test_how_many(rest, database, make_container, throughput, count):
     """At most 10,000 RU/s each; 30,000 starts with five."""
     ranges = ranges_of(rest, database, make_container(offer_throughput=throughput))

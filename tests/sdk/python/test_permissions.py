@@ -43,13 +43,13 @@ def test_life_of_a_user(database):
     name = unique("u")
     user = database.create_user({"id": name})
     properties = user.read()
-    assert properties.id == name and properties.properties["_permissions"] == "permissions/"
+    assert properties["id"] == name and properties["_permissions"] == "permissions/"
     with pytest.raises(CosmosResourceExistsError):
         database.create_user({"id": name})
     assert name in [each["id"] for each in database.list_users()]
     renamed = unique("v")
     database.replace_user(name, {"id": renamed})
-    assert database.get_user_client(renamed).read().id == renamed
+    assert database.get_user_client(renamed).read()["id"] == renamed
     database.delete_user(renamed)
     with pytest.raises(CosmosResourceNotFoundError):
         database.get_user_client(renamed).read()

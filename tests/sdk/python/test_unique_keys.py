@@ -1,7 +1,7 @@
 """Unique keys: no two items of a logical partition share the values."""
 
 import pytest
-from azure.cosmos.exceptions import CosmosHttpResponseError
+from azure.cosmos.exceptions import CosmosBatchOperationError, CosmosHttpResponseError
 
 from rest import key_header
 
@@ -90,6 +90,6 @@ def test_batch_checks_inside_and_outside(members):
     members.create_item(member("1", "x@y"))
     for emails in (["n@y", "n@y"], ["m@y", "x@y"]):
         operations = [("create", (member(f"b{n}", email),)) for n, email in enumerate(emails)]
-        with pytest.raises(CosmosHttpResponseError):
+        with pytest.raises(CosmosBatchOperationError):
             members.execute_item_batch(operations, partition_key="a")
     assert [item["id"] for item in members.read_all_items()] == ["1"]
