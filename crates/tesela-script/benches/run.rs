@@ -48,6 +48,14 @@ fn main() {
     let (realms, bytes) = warm.warm_realms();
     println!("{:>12} bytes of heap in {realms} warm realm(s) after those runs", bytes);
 
+    let many = engine();
+    let before = resident_bytes();
+    for container in 0..64 {
+        let script = Script::new(&container.to_string(), "proc", SMALL).expect("a valid script");
+        many.run_procedure(&script, r#"["a",1]"#, &mut memory(), &options).expect("runs");
+    }
+    println!("{:>12} bytes of process memory for each of 64 realms", resident_bytes().saturating_sub(before) / 64);
+
     let empty = script("function () { getContext().getResponse().setBody(1); }");
     report("only respond: warm", 20_000, || {
         warm.run_procedure(&empty, "", &mut collection, &options).expect("runs");
@@ -85,6 +93,12 @@ fn main() {
     report("a loop of 1,000,000 turns: warm", 50, || {
         warm.run_procedure(&loops, "", &mut collection, &options).expect("runs");
     });
+}
+
+/// Resident memory of this process, 0 where the system does not tell.
+fn resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    status.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).map_or(0, |pages| pages * 4096)
 }
 
 fn report(what: &str, runs: u32, mut run: impl FnMut()) {

@@ -16,7 +16,7 @@ use crate::link::Links;
 use crate::offenders::Offenders;
 use crate::operation::Reply;
 use crate::pool::Pool;
-use crate::realm::{Fault, Realm, Start, Thrown};
+use crate::realm::{Fault, Realm, Start, Thrown, cut};
 use crate::source::{Isolation, Script};
 use crate::spatial::{NoSpatial, Spatial};
 use crate::trace::script_frames;
@@ -166,8 +166,8 @@ impl Engine {
         self.shared.run(script, &entry, collection, options)
     }
 
-    /// Runs a trigger after a write: `request` is the document the client sent, `response` the one
-    /// stored (none for a delete).
+    /// Runs a trigger after a write: `request` is the document the client sent, as pre-triggers left
+    /// it, `response` the one stored (none for a delete).
     pub fn run_post_trigger(
         &self,
         script: &Script,
@@ -323,7 +323,7 @@ impl Shared {
                         format!("the body of script {} is larger than {} bytes", script.id(), self.limits.body_bytes);
                     return Err(ScriptError::new(ErrorKind::TooLarge, message));
                 }
-                Ok((body, log)) => return Ok((body, options.logging.then(|| self.cut_log(log)))),
+                Ok((body, log)) => return Ok((body, options.logging.then(|| cut(log, self.limits.log_bytes)))),
                 Err(fault) => Ended::Fault(fault),
             },
             Err(early) => early,
@@ -340,13 +340,7 @@ impl Shared {
         };
         // A stopped script may not be entered again, not even for its log.
         let log = (options.logging && !realm.is_broken()).then(|| realm.outcome().ok()).flatten();
-        Err(ScriptError { log: log.map(|(_, log)| self.cut_log(log)), ..error })
-    }
-
-    fn cut_log(&self, mut log: String) -> String {
-        let end = (0..=self.limits.log_bytes.min(log.len())).rev().find(|&at| log.is_char_boundary(at));
-        log.truncate(end.unwrap_or(0));
-        log
+        Err(ScriptError { log: log.map(|(_, log)| cut(log, self.limits.log_bytes)), ..error })
     }
 
     fn refuse_offender(&self, script: &Script) -> Result<(), ScriptError> {

@@ -28,8 +28,8 @@
 //!
 //! # Left out
 //!
-//! BigInt, WeakRef, SharedArrayBuffer, modules and timers. The first two for the reasons given in
-//! `source` and `realm`, the others because the service has none.
+//! BigInt, iterator helpers, WeakRef, SharedArrayBuffer, modules and timers. The first three for the
+//! reasons given in `source`, `lockdown.js` and `realm`, the others because the service has none.
 
 mod budget;
 mod collection;

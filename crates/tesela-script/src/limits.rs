@@ -46,6 +46,9 @@ pub const TIDY_BYTES: usize = 64 * 1024;
 pub const TIDY_RUNS: u32 = 64;
 /// Time after which an unused realm is dropped by [`Engine::sweep`](crate::Engine::sweep).
 pub const IDLE_REALM_MS: u64 = 5 * 60 * 1000;
+/// Scripts compiled in a realm before it is made anew. Ours: above the service's 100 procedures, 50
+/// functions and as many triggers of a container; more means that they come and go.
+pub const SCRIPTS_PER_REALM_MAX: usize = 256;
 /// Runs after which a realm is made anew: bounds whatever the engine may accumulate.
 pub const RUNS_PER_REALM_MAX: u32 = 10_000;
 /// Consecutive time-outs after which a script is blocked ("several times", says the service).

@@ -7,9 +7,8 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use crate::limits::{IDLE_REALM_MS, RUNS_PER_REALM_MAX};
+use crate::limits::IDLE_REALM_MS;
 use crate::realm::Realm;
-use crate::source::Isolation;
 
 pub(crate) struct Pool {
     capacity: usize,
@@ -37,7 +36,7 @@ impl Pool {
 
     /// Keeps the realm if it may serve again.
     pub(crate) fn put(&self, container: &str, realm: Realm, now: Duration) {
-        if realm.is_broken() || realm.isolation() == Isolation::Own || realm.runs() >= RUNS_PER_REALM_MAX {
+        if !realm.is_reusable() {
             return;
         }
         let mut idle = self.lock();
@@ -61,7 +60,7 @@ impl Pool {
             drop(realms);
             idle.realm.tidy();
             idle.swept = true;
-            if !idle.realm.is_broken() {
+            if idle.realm.is_reusable() {
                 self.lock().push(idle);
             }
         }

@@ -22,7 +22,8 @@ use rquickjs::{Array, CatchResultExt, Context, Ctx, Error, Function, Object, Run
 use crate::budget::{Budget, Stop};
 use crate::collection::OpError;
 use crate::limits::{
-    Limits, PENDING_OPERATIONS_MAX, SCRIPT_ERROR_CHARS_MAX, SCRIPT_PAGE_ITEMS_DEFAULT, WARM_HEAP_BYTES_MAX,
+    Limits, PENDING_OPERATIONS_MAX, RUNS_PER_REALM_MAX, SCRIPT_ERROR_CHARS_MAX, SCRIPT_PAGE_ITEMS_DEFAULT,
+    SCRIPTS_PER_REALM_MAX, WARM_HEAP_BYTES_MAX,
 };
 use crate::link::Links;
 use crate::operation::{Operation, Reply};
@@ -32,6 +33,9 @@ use crate::trace::PRELUDE;
 
 /// Heap of a realm before any script, rounded up: the limit of a script comes on top of it.
 const PRELUDE_HEAP_BYTES: usize = 2 * 1024 * 1024;
+
+/// Text or stack of an exception, in bytes: what the prelude lets through, as UTF-8.
+const ERROR_BYTES_MAX: usize = 3 * SCRIPT_ERROR_CHARS_MAX;
 
 /// What the language offers. Left out: shared clocks (`performance`), weak references (they show when
 /// the collector runs) and DOM exceptions.
@@ -125,16 +129,18 @@ impl Realm {
         &self.budget
     }
 
-    pub(crate) fn isolation(&self) -> Isolation {
-        self.isolation
-    }
-
     pub(crate) fn runs(&self) -> u32 {
         self.runs
     }
 
     pub(crate) fn is_broken(&self) -> bool {
         self.broken
+    }
+
+    /// Whether another run may take place here.
+    pub(crate) fn is_reusable(&self) -> bool {
+        let worn = self.runs >= RUNS_PER_REALM_MAX || self.compiled.len() > SCRIPTS_PER_REALM_MAX;
+        self.isolation == Isolation::Warm && !self.broken && !worn
     }
 
     /// Heap in use, in bytes. Walks the whole heap: for reports, not for every run.
@@ -154,6 +160,10 @@ impl Realm {
         &mut self,
         body: impl for<'js> FnOnce(&Ctx<'js>, &Object<'js>) -> rquickjs::Result<T>,
     ) -> Result<T, Fault> {
+        if let Some(stop) = self.budget.stopped() {
+            self.broken = true;
+            return Err(Fault::Stopped(stop));
+        }
         let budget = &self.budget;
         let result = self.context.with(|ctx| {
             let api = ctx.userdata::<Object<'_>>().expect("a realm is built with its api").clone();
@@ -348,6 +358,13 @@ impl Realm {
     }
 }
 
+/// The text up to `bytes`, at a character's end.
+pub(crate) fn cut(mut text: String, bytes: usize) -> String {
+    let end = (0..=bytes.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
+    text.truncate(end.unwrap_or(0));
+    text
+}
+
 fn halves(seed: u64) -> (i32, i32) {
     // Any 32 bits serve; the generator works on signed words.
     ((seed >> 32) as u32 as i32, seed as u32 as i32)
@@ -444,7 +461,8 @@ fn fault<'js>(ctx: &Ctx<'js>, api: &Object<'js>, budget: &Budget, error: &Error)
         let number: Option<f64> = parts.get(2)?;
         // Checked in the prelude, but that may have been tampered with.
         let number = number.filter(|number| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number));
-        Ok(Thrown { text: parts.get(0)?, stack: parts.get(1)?, number: number.map(|number| number as u32) })
+        let text = |at: usize| parts.get::<String>(at).map(|text| cut(text, ERROR_BYTES_MAX));
+        Ok(Thrown { text: text(0)?, stack: text(1)?, number: number.map(|number| number as u32) })
     });
     described.map_or_else(
         |_| {

@@ -150,6 +150,40 @@ const HOSTILE: &[(&str, &str)] = &[
         "long text: sort of equal ones",
         "const s = 'x'.repeat(1e6), a = []; for (let i = 0; i < 1000; i++) a.push(i % 2 ? s : s + ''); a.sort()",
     ),
+    (
+        "regexp: a pretended one",
+        "new RegExp({__proto__: RegExp.prototype, [Symbol.match]: true, source: '[' + 'ab'.repeat(1e6) + ']', flags: '', toString() { return 'x'.repeat(1e6); }})",
+    ),
+    ("regexp: copy a large one", "const r = /[\\u3000\\u3002]/; while (true) new RegExp(r)"),
+    (
+        "tamper: burn nothing",
+        "Math.min = () => 0; const s = 'a'.repeat(1e6); while (true) s.indexOf('a'.repeat(100) + 'b')",
+    ),
+    (
+        "tamper: hide proxies",
+        "WeakSet.prototype.has = () => false; WeakSet.prototype.add = () => {}; let n = 0; Array.prototype.join.call(new Proxy({}, {get(t, k) { return k === 'length' ? (n++ ? 2 ** 53 - 1 : 1) : undefined; }}), '')",
+    ),
+    (
+        "tamper: hide arrays",
+        "Array.isArray = () => true; Object.getOwnPropertyDescriptor = () => ({value: 1}); Array.prototype.join.call({length: 2 ** 53 - 1}, '')",
+    ),
+    (
+        "tamper: setters on indexes",
+        "Object.defineProperty(Array.prototype, '0', {set() {}, get() { return 'x'.repeat(1e7); }}); ''.indexOf(); 'a'.match(); [].concat({length: 2 ** 53 - 1, [Symbol.isConcatSpreadable]: true})",
+    ),
+    (
+        "tamper: error texts",
+        "String.prototype.slice = String.prototype.toWellFormed = function () { return 'y'.repeat(1e7); }; throw new Error('x')",
+    ),
+    (
+        "tamper: results",
+        "JSON.stringify = () => 'not json'; Array.prototype.push = null; Object.prototype.kind = 'drop'; __.createDocument(__.getSelfLink(), {id: 'x'}); __.response.setBody({})",
+    ),
+    ("tamper: describe", "Error.prototype.toString = () => { while (true) {} }; throw new Error('x')"),
+    (
+        "tamper: everything",
+        "for (const k of Object.getOwnPropertyNames(globalThis)) { const v = globalThis[k]; for (const o of [v, v && v.prototype]) if (Object(o) === o) for (const n of Object.getOwnPropertyNames(o)) try { o[n] = () => 'mine'; } catch (e) {} } __.createDocument(__.getSelfLink(), {id: 'y'}, () => { throw 1; })",
+    ),
     ("long text: number", "Number('9'.repeat(2e7))"),
     ("long text: parseInt", "parseInt('9'.repeat(2e7))"),
     ("long text: parseFloat of fraction", "parseFloat('0.' + '0'.repeat(2e7) + '1')"),

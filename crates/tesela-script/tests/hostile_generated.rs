@@ -281,7 +281,7 @@ fn expression(chance: &mut Chance, depth: u32) -> String {
     if depth == 0 {
         return format!("({})", chance.pick(VALUES));
     }
-    let mut part = |chance: &mut Chance| expression(chance, depth - 1);
+    let part = |chance: &mut Chance| expression(chance, depth - 1);
     match chance.below(12) {
         0 | 1 => format!("({})", chance.pick(VALUES)),
         2 | 3 => format!("{}({}, {})", chance.pick(FUNCTIONS), part(chance), part(chance)),

@@ -217,6 +217,31 @@ fn unused_realms_are_swept() {
 }
 
 #[test]
+fn a_realm_does_not_collect_scripts_without_end() {
+    let engine = Engine::new(Limits::default(), std::sync::Arc::new(support::ManualClock::default()));
+    let mut most = 0;
+    for n in 0..(3 * tesela_script::limits::SCRIPTS_PER_REALM_MAX) {
+        let padding = " ".repeat(1000);
+        engine
+            .compile_check(
+                &Script::new("c", &format!("s{n}"), &format!("function () {{ return '{padding}{n}'; }}")).unwrap(),
+            )
+            .unwrap();
+        most = most.max(engine.warm_realms().1);
+    }
+    assert!(most < 2_000_000, "{most}");
+}
+
+#[test]
+fn the_engine_is_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    fn moved<T: Send>() {}
+    shared::<Engine>();
+    shared::<Script>();
+    moved::<tesela_script::Udfs>();
+}
+
+#[test]
 fn runs_of_one_container_go_on_in_parallel() {
     let engine = Engine::new(Limits::default(), std::sync::Arc::new(support::RealClock::default()));
     let threads: Vec<_> = (0..4)

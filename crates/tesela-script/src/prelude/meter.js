@@ -1,12 +1,20 @@
 // The engine asks its interrupt handler once in 10,000 steps, where a step is a call or a jump back. A
 // built-in that walks a long string or array is one step however long it takes, and some would walk a
 // claimed length of 2^53 for ever. So every such built-in is wrapped: it first "burns" steps in
-// proportion to its work, and refuses lengths no honest script has. Scripts cannot get behind a wrapper:
-// the originals are reachable from nowhere else.
+// proportion to its work, and refuses lengths no honest script has.
+//
+// Scripts cannot get behind a wrapper: the originals are reachable from nowhere else, save the iterator
+// of arrays, which every `arguments` object carries and whose walk is made of steps. And since a script
+// with a realm of its own may replace any built-in, nothing here looks one up when it is called: what
+// the wrappers stand on is taken at the start.
 (function ({ replace, rename }) {
   const { apply, construct, ownKeys } = Reflect;
   const { isArray } = Array;
-  const { defineProperty, getOwnPropertyDescriptor } = Object;
+  const Range = RangeError;
+  const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf } = Object;
+  const { floor, max, min, trunc } = Math;
+  const { isView } = ArrayBuffer;
+  const { add: remember, has: remembers } = WeakSet.prototype;
 
   // Units of work (characters, elements) that cost as much as one step; about 10 microseconds each.
   const UNITS_PER_STEP = 1024;
@@ -25,7 +33,7 @@
   const NORMALIZE_MAX = 65536;
 
   function burn(units) {
-    for (let steps = Math.min(units / UNITS_PER_STEP, STEPS_MAX); steps > 0; steps--);
+    for (let steps = min(units / UNITS_PER_STEP, STEPS_MAX); steps > 0; steps--);
   }
 
   function burnAll() {
@@ -61,18 +69,20 @@
 
   // Proxies are remembered because their `length` may change between two looks at it.
   const proxies = new WeakSet();
+  const isProxy = (value) => apply(remembers, proxies, [value]);
   function trackProxies() {
     const Native = Proxy;
+    const { revocable } = Native;
     const Tracked = rename(function (target, handler) {
       if (new.target === undefined) throw new TypeError("Proxy must be called with new");
       const proxy = new Native(target, handler);
-      proxies.add(proxy);
+      apply(remember, proxies, [proxy]);
       return proxy;
     }, "Proxy", 2);
     replace(Tracked, "revocable", {
       revocable(target, handler) {
-        const pair = Native.revocable(target, handler);
-        proxies.add(pair.proxy);
+        const pair = apply(revocable, Native, [target, handler]);
+        apply(remember, proxies, [pair.proxy]);
         return pair;
       },
     }.revocable);
@@ -84,7 +94,7 @@
     if (typeof value === "string") return value.length;
     if (typeof value !== "object" && typeof value !== "function") return 0;
     if (value === null) return 0;
-    if (proxies.has(value)) return undefined;
+    if (isProxy(value)) return undefined;
     if (isArray(value)) return value.length;
     const own = getOwnPropertyDescriptor(value, "length");
     return own !== undefined && typeof own.value === "number" ? own.value : undefined;
@@ -127,7 +137,7 @@
         if (typeof value !== "object" || value === null) continue;
         const spread = value[Symbol.isConcatSpreadable];
         // Decided here once; the built-in is then given something that cannot decide otherwise.
-        if (spread === undefined ? isArray(value) : spread) args[i] = steady(proxies.has(value) || !isArray(value) ? copied(value) : value);
+        if (spread === undefined ? isArray(value) : spread) args[i] = steady(isProxy(value) || !isArray(value) ? copied(value) : value);
         else args[i] = [value];
       }
       return steady(receiver);
@@ -163,13 +173,13 @@
   }
 
   function meterTypedArrays() {
-    const proto = Object.getPrototypeOf(Int8Array.prototype);
+    const proto = getPrototypeOf(Int8Array.prototype);
     const lengthOf = getOwnPropertyDescriptor(proto, "length").get;
     const names = ["sort", "toSorted", "fill", "set", "slice", "indexOf", "lastIndexOf", "includes", "join", "reverse", "toReversed", "copyWithin", "with"];
     for (const name of names) {
       meter(proto, name, (receiver, args) => {
         burn(apply(lengthOf, receiver, []));
-        if (name === "set") args[0] = steady(ArrayBuffer.isView(args[0]) ? args[0].slice() : args[0]);
+        if (name === "set" && !isView(args[0])) args[0] = steady(args[0]);
         return receiver;
       });
     }
@@ -231,8 +241,8 @@
     meter(whole, "indexOf", search);
     const indexOf = (hay, needle, from) => {
       if (hay.length * needle.length <= SEARCH_MAX) return apply(whole.indexOf, hay, [needle, from]);
-      const piece = Math.max(1, Math.floor(SEARCH_MAX / 16 / needle.length));
-      for (let at = Math.max(0, Math.trunc(from) || 0); at <= hay.length - needle.length; at += piece) {
+      const piece = max(1, floor(SEARCH_MAX / 16 / needle.length));
+      for (let at = max(0, trunc(from) || 0); at <= hay.length - needle.length; at += piece) {
         burn(SEARCH_MAX / 16);
         const found = apply(native, apply(slice, hay, [at, at + piece + needle.length - 1]), [needle]);
         if (found >= 0) return at + found;
@@ -284,8 +294,20 @@
 
   function meterRegExps() {
     const Native = RegExp;
+    const sourceOf = getOwnPropertyDescriptor(Native.prototype, "source").get;
+    // Only a true RegExp is compiled from its own source; an object that claims to be one is a text.
+    const compiled = (value) => {
+      if (typeof value !== "object" || value === null) return pattern(value);
+      try {
+        pattern(apply(sourceOf, value, []));
+      } catch (error) {
+        if (error instanceof Range) throw error;
+        return pattern(value);
+      }
+      return value === Native.prototype ? pattern(value) : value;
+    };
     const Metered = rename(function (source, flags) {
-      const args = source instanceof Native ? [source] : [pattern(source)];
+      const args = [compiled(source)];
       if (flags !== undefined) args[1] = flags;
       return new.target === undefined ? apply(Native, undefined, args) : construct(Native, args, new.target);
     }, "RegExp", 2);
