@@ -114,17 +114,11 @@ fn report_commits(runtime: &Runtime, base: &Path, layout: Layout) -> Outcome<()>
         (Durability::Buffered, 64, "buffered commits/s, 64 committers"),
     ];
     for (durability, committers, name) in cases {
-        let (mut rates, mut cpu_us) = (Vec::new(), Vec::new());
-        for _ in 0..RUNS {
+        show_rate(name, COMMIT_TIME, || {
             let folder = tempfile::tempdir_in(base)?;
             let store = open(folder.path(), Options { durability, ..Options::default() }, runtime)?;
-            let cpu_before = cpu_seconds()?;
-            let rate = runtime.block_on(commit_rate(&store, layout, committers))?;
-            rates.push(rate);
-            cpu_us.push((cpu_seconds()? - cpu_before) * 1e6 / (rate * COMMIT_TIME.as_secs_f64()));
-        }
-        show(name, "/s", rates);
-        show("  processor time each", "us", cpu_us);
+            runtime.block_on(commit_rate(&store, layout, committers))
+        })?;
     }
     Ok(())
 }
@@ -167,17 +161,16 @@ fn report_reads(runtime: &Runtime, base: &Path, layout: Layout) -> Outcome<()> {
 
     let store = &store;
     get_rate(store, layout, 0); // warms the cache
-    show("get/s, 1 thread", "/s", (0..RUNS).map(|_| get_rate(store, layout, 1)).collect());
     let two_threads = || {
         std::thread::scope(|scope| {
             let threads: Vec<_> = (1..=2).map(|seed| scope.spawn(move || get_rate(store, layout, seed))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap_or(0.0)).sum()
         })
     };
-    show("get/s, 2 threads", "/s", (0..RUNS).map(|_| two_threads()).collect());
-    show("scanned rows/s, pages of 1,000", "/s", (0..RUNS).map(|_| scan_rate(store, layout, 1_000)).collect());
-    show("scanned rows/s, pages of 100", "/s", (0..RUNS).map(|_| scan_rate(store, layout, 100)).collect());
-    Ok(())
+    show_rate("gets/s, 1 thread", READ_TIME, || Ok(get_rate(store, layout, 1)))?;
+    show_rate("gets/s, 2 threads", READ_TIME, || Ok(two_threads()))?;
+    show_rate("scanned rows/s, pages of 1,000", READ_TIME, || Ok(scan_rate(store, layout, 1_000)))?;
+    show_rate("scanned rows/s, pages of 100", READ_TIME, || Ok(scan_rate(store, layout, 100)))
 }
 
 /// A store with a space for each partition of the layout.
@@ -263,6 +256,20 @@ fn scan_rate(store: &EmbeddedStore, layout: Layout, page_rows: usize) -> f64 {
         }
     }
     rows as f64 / start.elapsed().as_secs_f64()
+}
+
+/// Runs a measurement of so long three times: how many per second, and what each costs.
+fn show_rate(name: &str, time: Duration, mut run: impl FnMut() -> Outcome<f64>) -> Outcome<()> {
+    let (mut rates, mut costs_us) = (Vec::new(), Vec::new());
+    for _ in 0..RUNS {
+        let cpu_before = cpu_seconds()?;
+        let rate = run()?;
+        rates.push(rate);
+        costs_us.push((cpu_seconds()? - cpu_before) * 1e6 / (rate * time.as_secs_f64()));
+    }
+    show(name, "/s", rates);
+    show("  processor time each", "us", costs_us);
+    Ok(())
 }
 
 fn show(name: &str, unit: &str, mut runs: Vec<f64>) {

@@ -15,12 +15,13 @@
 use std::sync::Arc;
 
 use fjall::{Database, Keyspace, OwnedWriteBatch, PersistMode};
-use tesela_store::{Batch, Error, Result, SpaceId};
+use tesela_store::{Change, Error, Result, SpaceId};
 
 use crate::engine::{engine_error, memtable_bytes, open_keyspace};
 use crate::folder::Folder;
 use crate::options::{
-    BUFFERED_BYTES_MAX, CLOSE_MEMTABLE_BYTES_MAX, CLOSE_TICK, CLOSE_TICKS_MAX, Durability, Options, QUIET,
+    BACKLOG_MEMTABLES_MAX, BACKLOG_TICK, BACKLOG_TICKS_MAX, BUFFERED_BYTES_MAX, CLOSE_MEMTABLE_BYTES_MAX, CLOSE_TICK,
+    CLOSE_TICKS_MAX, Durability, Options, QUIET,
 };
 use crate::queue::{Next, Queue, Request, Work};
 use crate::view::{Published, Spaces, View};
@@ -34,6 +35,8 @@ pub(crate) struct Committer {
     pub folder: Arc<Folder>,
     /// Bytes written since the last sync, if not every write syncs.
     pub unsynced_bytes: u64,
+    /// Bytes written since memory was last looked at.
+    pub unweighed_bytes: u64,
     /// Why nothing is written any more.
     pub poisoned: Option<String>,
 }
@@ -101,58 +104,71 @@ impl Committer {
 
     /// Writes all commits as one batch, then answers them.
     fn write(&mut self, commits: Vec<Request>) {
-        let mut merged = OwnedWriteBatch::with_capacity(self.database.clone(), 0).durability(self.persist_mode());
         let mut written = Vec::with_capacity(commits.len());
+        let mut changes = Vec::new();
         let mut bytes = 0;
         for mut request in commits {
             let Work::Commit(batch) = &mut request.work else { unreachable!("only commits are collected") };
             let batch = std::mem::take(batch);
-            bytes += batch.bytes() as u64;
-            match self.merge(batch, &mut merged) {
-                Ok(()) => written.push(request),
-                Err(error) => request.answer(Err(error)),
+            if let Some(unknown) = batch.changes().iter().find(|change| !self.spaces.contains_key(&change.space)) {
+                request.answer(Err(Error::NoSuchSpace(unknown.space)));
+                continue;
             }
+            bytes += batch.bytes() as u64;
+            changes.extend(batch);
+            written.push(request);
         }
         if written.is_empty() {
             return;
         }
-        let outcome = self.guarded(|_| merged.commit());
+        let batch = self.merge(changes);
+        let outcome = self.guarded(|_| batch.commit());
         if outcome.is_ok() {
             self.unsynced_bytes += bytes;
+            self.unweighed_bytes += bytes;
             self.publish();
         }
         for request in written {
             request.answer(outcome.clone());
         }
-        self.tidy();
-    }
-
-    fn merge(&self, batch: Batch, merged: &mut OwnedWriteBatch) -> Result<()> {
-        for change in batch.changes() {
-            if !self.spaces.contains_key(&change.space) {
-                return Err(Error::NoSuchSpace(change.space));
-            }
-        }
-        for change in batch {
-            let keyspace = self.spaces.get(&change.space).expect("every space was looked up above");
-            match change.value {
-                Some(value) => merged.insert(keyspace, change.key, value),
-                None => merged.remove(keyspace, change.key),
-            }
-        }
-        Ok(())
-    }
-
-    /// Bounds what is in memory and, without fsync per write, what is not on disk.
-    fn tidy(&mut self) {
         if self.options.durability == Durability::Buffered && self.unsynced_bytes > BUFFERED_BYTES_MAX {
             self.sync().ok();
         }
-        if self.database.write_buffer_size() > self.options.memtables_bytes {
+        if self.unweighed_bytes > self.options.memtable_bytes / 8 {
+            self.unweighed_bytes = 0;
+            self.weigh_memtables();
+        }
+    }
+
+    /// One engine batch of all changes, in their order, so that the last change of a key wins.
+    fn merge(&self, changes: Vec<Change>) -> OwnedWriteBatch {
+        let mut batch = OwnedWriteBatch::with_capacity(self.database.clone(), changes.len());
+        for change in changes {
+            let keyspace = self.spaces.get(&change.space).expect("commits with unknown spaces were refused");
+            match change.value {
+                Some(value) => batch.insert(keyspace, change.key, value),
+                None => batch.remove(keyspace, change.key),
+            }
+        }
+        batch.durability(self.persist_mode())
+    }
+
+    /// Bounds the rows in memory: of active memtables by sending the largest to a table, of those
+    /// on their way by waiting a little for the disk, so that callers feel it, too.
+    fn weigh_memtables(&mut self) {
+        let active_bytes: u64 = self.spaces.values().map(memtable_bytes).sum();
+        if active_bytes > self.options.memtables_bytes {
             let largest = self.spaces.values().max_by_key(|keyspace| memtable_bytes(keyspace)).cloned();
             if let Some(largest) = largest {
                 self.guarded(|_| largest.rotate_memtable()).ok();
             }
+        }
+        for _ in 0..BACKLOG_TICKS_MAX {
+            let backlog: usize = self.spaces.values().map(Keyspace::sealed_memtable_count).sum();
+            if backlog <= BACKLOG_MEMTABLES_MAX {
+                break;
+            }
+            std::thread::sleep(BACKLOG_TICK);
         }
     }
 

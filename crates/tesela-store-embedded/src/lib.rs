@@ -68,6 +68,7 @@ impl EmbeddedStore {
             queue: queue.clone(),
             folder,
             unsynced_bytes: 0,
+            unweighed_bytes: 0,
             poisoned: None,
         };
         let committer = std::thread::Builder::new()

@@ -65,6 +65,13 @@ pub(crate) const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Most bytes of commits waiting for the committer; callers beyond it wait their turn outside.
 pub(crate) const QUEUE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// Memtables on their way to tables, of all spaces together, beyond which the committer waits.
+pub(crate) const BACKLOG_MEMTABLES_MAX: usize = 8;
+
+/// How long it waits at most before it writes on: a stuck disk must not look like a hanging store.
+pub(crate) const BACKLOG_TICKS_MAX: u32 = 100;
+pub(crate) const BACKLOG_TICK: std::time::Duration = std::time::Duration::from_millis(1);
+
 /// Closing writes larger memtables to tables, because reading them back from the log is what makes
 /// the next start slow; smaller ones read back in no time.
 pub(crate) const CLOSE_MEMTABLE_BYTES_MAX: u64 = MIB;
