@@ -40,12 +40,12 @@ impl<S: Snapshot> View<S> {
         let mut range = Key::feed_after(after);
         loop {
             let (rows, rest) = self.rows(range, SCAN_ROWS).await?;
-            for (key, value) in rows {
+            for (key, _) in rows {
                 let (lsn, _) = Key::feed_position(&key)?;
                 if page.is_full(lsn) {
                     return Ok(page.cut());
                 }
-                let record = self.document(Key::trailing_ordinal(&value)?).await?;
+                let record = self.document(Key::trailing_ordinal(&key)?).await?;
                 let wanted = record.filter(|record| {
                     scope.contains(&record.epk) && since.is_none_or(|since| written_at(record) >= since)
                 });

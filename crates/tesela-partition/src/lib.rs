@@ -20,10 +20,11 @@ mod partition;
 pub mod patch;
 pub mod query;
 pub mod read;
+pub mod split;
 pub mod txn;
 mod unique;
 pub mod write;
 mod writer;
 
 pub use partition::{BatchStep, Partition, WriteOutcome};
-pub use writer::{Committed, StepError, StepOutcome};
+pub use writer::{Committed, Hold, StepError, StepOutcome};

@@ -9,7 +9,7 @@ use crate::item::LogicalKey;
 use crate::layout::{Counters, DocumentRecord, HistoryRecord, Key, LogicalRecord};
 use crate::read::{FeedPage, FeedScope, PageLimit, View};
 use crate::write::{WriteRequest, Written};
-use crate::writer::{Committed, StepError, StepOutcome, Transaction, WriteStep, Writer};
+use crate::writer::{Committed, Hold, StepError, StepOutcome, Transaction, WriteStep, Writer};
 use std::sync::Arc;
 use tesela_env::Env;
 use tesela_model::epk::Epk;
@@ -90,9 +90,33 @@ impl<S: Store> Partition<S> {
         self.writer.set_container(container);
     }
 
+    /// Stops writes, without failing any, until the hold is dropped or closed.
+    pub async fn hold(&self) -> Hold<S> {
+        self.writer.hold().await
+    }
+
+    /// Whether other partitions have taken its place.
+    pub fn is_closed(&self) -> bool {
+        self.writer.is_closed()
+    }
+
+    /// The end of a copy: items that go leave no tombstones any more.
+    pub(crate) fn forget_tombstones(&self) {
+        self.writer.keep_tombstones(false);
+    }
+
+    pub(crate) fn store(&self) -> &S {
+        &self.store
+    }
+
     /// This moment of the partition.
     pub fn view(&self) -> View<S::Snapshot> {
-        View { snapshot: self.store.snapshot(), space: self.space, now: self.env.now().unix_seconds() }
+        self.view_of(self.store.snapshot())
+    }
+
+    /// The partition at the moment of a snapshot.
+    pub(crate) fn view_of(&self, snapshot: S::Snapshot) -> View<S::Snapshot> {
+        View { snapshot, space: self.space, now: self.env.now().unix_seconds() }
     }
 
     pub async fn write(&self, request: WriteRequest) -> Result<WriteOutcome, WriteError> {

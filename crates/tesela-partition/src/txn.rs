@@ -25,12 +25,26 @@ impl Overlay {
         self.0.get(key)
     }
 
-    pub fn absorb(&mut self, mut later: Self) {
-        self.0.append(&mut later.0);
+    /// One by one: appending a map to a map walks both, and a group takes in hundreds of small ones.
+    pub fn absorb(&mut self, later: Self) {
+        self.0.extend(later.0);
     }
 
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Bytes of all keys and values.
+    pub fn bytes(&self) -> usize {
+        self.0.iter().map(|(key, value)| key.len() + value.as_ref().map_or(0, Bytes::len)).sum()
+    }
+
+    pub fn put(&mut self, key: Bytes, value: Bytes) {
+        self.0.insert(key, Some(value));
+    }
+
+    pub fn delete(&mut self, key: Bytes) {
+        self.0.insert(key, None);
     }
 
     pub fn into_batch(self, space: SpaceId) -> Batch {
@@ -61,6 +75,8 @@ pub struct Scope<'a, S: Snapshot> {
     pub container: &'a Container,
     /// Unix seconds: the `_ts` of everything written.
     pub now: u64,
+    /// Whether what goes leaves a tombstone, for a copy that is being made.
+    pub keeps_tombstones: bool,
 }
 
 /// See the module.
@@ -96,11 +112,11 @@ impl<'a, S: Snapshot> Txn<'a, S> {
     }
 
     pub fn put(&mut self, key: Bytes, value: Bytes) {
-        self.own.0.insert(key, Some(value));
+        self.own.put(key, value);
     }
 
     pub fn delete(&mut self, key: Bytes) {
-        self.own.0.insert(key, None);
+        self.own.delete(key);
     }
 
     /// The number of the next new item.
@@ -149,6 +165,11 @@ impl<'a, S: Snapshot> Txn<'a, S> {
         logical.bytes = add(logical.bytes, bytes)?;
         self.logical = Some(logical);
         Ok(())
+    }
+
+    /// The rows alone, without counters: for a copy, which counts by itself.
+    pub(crate) fn into_changes(self) -> Overlay {
+        self.own
     }
 
     /// Ends the transaction: `None` when it changed nothing, and then no LSN is used up.

@@ -10,6 +10,10 @@
 //! * A transaction that fails leaves nothing behind and uses up no LSN.
 //! * When a commit fails every transaction in it fails, and what the partition believes is read again from the store.
 //! * A caller that goes away does not stop the work: the queue is worked off by a task of its own.
+//!
+//! A writer can be *held* for a moment ([`Hold`]): the group under way ends, what comes waits. Whoever holds it sees a
+//! partition that does not change. It lets go, and everything waiting runs; or it *closes* the writer for good, and
+//! everything that waits is told that its partition is [gone](WriteError::Gone): other partitions own those keys now.
 
 use crate::container::Container;
 use crate::error::WriteError;
@@ -21,6 +25,7 @@ use parking_lot::Mutex;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tesela_env::Env;
 use tesela_store::{Snapshot, SpaceId, Store};
 use tokio::sync::oneshot;
@@ -83,6 +88,10 @@ struct Job {
 struct Queue {
     waiting: Vec<Job>,
     attended: bool,
+    held: bool,
+    closed: bool,
+    /// Who wants to know that the group under way has ended.
+    quiet: Option<oneshot::Sender<()>>,
 }
 
 /// What the writer needs of its partition.
@@ -94,6 +103,8 @@ pub(crate) struct Writer<S: Store> {
     queue: Mutex<Queue>,
     counters: Mutex<Counters>,
     container: Mutex<Arc<Container>>,
+    /// Whether items that go leave tombstones: a copy of the partition is being made.
+    keeps_tombstones: AtomicBool,
 }
 
 impl<S: Store> Writer<S> {
@@ -105,8 +116,16 @@ impl<S: Store> Writer<S> {
         counters: Counters,
         container: Arc<Container>,
     ) -> Self {
-        let queue = Mutex::new(Queue::default());
-        Self { store, space, partition, env, queue, counters: Mutex::new(counters), container: Mutex::new(container) }
+        Self {
+            store,
+            space,
+            partition,
+            env,
+            queue: Mutex::new(Queue::default()),
+            counters: Mutex::new(counters),
+            container: Mutex::new(container),
+            keeps_tombstones: AtomicBool::new(false),
+        }
     }
 
     /// The counters after the last commit.
@@ -128,20 +147,48 @@ impl<S: Store> Writer<S> {
         let (reply, answer) = oneshot::channel();
         let attend = {
             let mut queue = self.queue.lock();
+            if queue.closed {
+                return Err(gone());
+            }
             queue.waiting.push(Job { transaction, reply });
-            !std::mem::replace(&mut queue.attended, true)
+            !queue.held && !std::mem::replace(&mut queue.attended, true)
         };
         if attend {
             tokio::spawn(work_off(self.clone()));
         }
-        answer.await.unwrap_or(Err(StepError { step: 0, error: WriteError::Gone }))
+        answer.await.unwrap_or_else(|_| Err(gone()))
+    }
+
+    /// Waits for the group under way and keeps the next from starting.
+    pub(crate) async fn hold(self: &Arc<Self>) -> Hold<S> {
+        let (tell, told) = oneshot::channel();
+        {
+            let mut queue = self.queue.lock();
+            assert!(!queue.held, "a partition takes part in one split or merge at a time");
+            queue.held = true;
+            queue.quiet = queue.attended.then_some(tell);
+        }
+        // Made before the wait: a caller that goes away while waiting lets go, too.
+        let hold = Hold { writer: self.clone() };
+        let _ = told.await;
+        hold
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.queue.lock().closed
+    }
+
+    pub(crate) fn keep_tombstones(&self, keep: bool) {
+        self.keeps_tombstones.store(keep, Ordering::Relaxed);
     }
 
     /// The next group, or `None` after marking the queue unattended.
     fn next_group(&self) -> Option<Vec<Job>> {
         let mut queue = self.queue.lock();
-        if queue.waiting.is_empty() {
+        if queue.held || queue.waiting.is_empty() {
             queue.attended = false;
+            // Dropping the sender wakes who waits for it.
+            queue.quiet = None;
             return None;
         }
         let count = queue.waiting.len().min(GROUP_TRANSACTIONS_MAX);
@@ -152,8 +199,14 @@ impl<S: Store> Writer<S> {
         let container = self.container();
         let snapshot = self.store.snapshot();
         let now = self.env.now().unix_seconds();
-        let scope =
-            Scope { snapshot: &snapshot, space: self.space, partition: self.partition, container: &container, now };
+        let scope = Scope {
+            snapshot: &snapshot,
+            space: self.space,
+            partition: self.partition,
+            container: &container,
+            now,
+            keeps_tombstones: self.keeps_tombstones.load(Ordering::Relaxed),
+        };
         let mut counters = self.counters();
         let mut group = Overlay::default();
         let mut answers = Vec::with_capacity(jobs.len());
@@ -194,6 +247,54 @@ impl<S: Store> Writer<S> {
             && let Ok(counters) = Counters::decode(&bytes)
         {
             *self.counters.lock() = counters;
+        }
+    }
+}
+
+fn gone() -> StepError {
+    StepError { step: 0, error: WriteError::Gone }
+}
+
+/// A writer that stands still. Dropping it lets the writer go on.
+pub struct Hold<S: Store> {
+    writer: Arc<Writer<S>>,
+}
+
+impl<S: Store> Hold<S> {
+    /// The counters, which do not change while the writer is held.
+    pub fn counters(&self) -> Counters {
+        self.writer.counters()
+    }
+
+    /// From the next group on, items that go leave tombstones. Only who holds the writer can say where that begins.
+    pub(crate) fn keep_tombstones(&self) {
+        self.writer.keep_tombstones(true);
+    }
+
+    /// Ends the writer. What waits, and what still comes through old handles, is told that the partition is gone.
+    pub fn close(self) {
+        let waiting = {
+            let mut queue = self.writer.queue.lock();
+            queue.closed = true;
+            std::mem::take(&mut queue.waiting)
+        };
+        for Job { reply, .. } in waiting {
+            let _ = reply.send(Err(gone()));
+        }
+    }
+}
+
+impl<S: Store> Drop for Hold<S> {
+    fn drop(&mut self) {
+        let attend = {
+            let mut queue = self.writer.queue.lock();
+            queue.held = false;
+            queue.quiet = None;
+            !queue.waiting.is_empty() && !std::mem::replace(&mut queue.attended, true)
+        };
+        // Without a runtime the process is ending, and with it everybody who waits.
+        if attend && let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(work_off(self.writer.clone()));
         }
     }
 }

@@ -18,6 +18,7 @@ const TERM: u8 = 0x08;
 const COMPOSITE: u8 = 0x09;
 const UNIQUE: u8 = 0x0A;
 const EXPIRY: u8 = 0x0B;
+const TOMBSTONE: u8 = 0x0C;
 
 /// Makes and takes apart keys; one constructor for each row of the table above.
 pub struct Key;
@@ -94,21 +95,38 @@ impl Key {
         Ok(Epk::from_bytes(bytes.into_owned()))
     }
 
-    pub fn feed(lsn: u64, sequence: u32) -> Bytes {
-        KeyWriter::with_capacity(13).tag(FEED).u64(lsn).u32(sequence).finish()
+    /// The place of an item's last version. The ordinal is part of the key since partitions that merge have counted
+    /// their LSNs independently: two of their changes may share LSN and sequence, but never the item.
+    pub fn feed(lsn: u64, sequence: u32, ordinal: DocumentOrdinal) -> Bytes {
+        KeyWriter::with_capacity(21).tag(FEED).u64(lsn).u32(sequence).u64(ordinal.0).finish()
     }
 
     /// Changes behind an LSN.
     pub fn feed_after(lsn: u64) -> KeyRange {
-        KeyRange::between(Self::feed(lsn.saturating_add(1), 0), vec![FEED + 1])
+        behind(FEED, lsn)
     }
 
-    pub fn history(lsn: u64, sequence: u32) -> Bytes {
-        KeyWriter::with_capacity(13).tag(HISTORY).u64(lsn).u32(sequence).finish()
+    /// The place of a change. `partition` is the one that made it: see [`Key::feed`].
+    pub fn history(lsn: u64, sequence: u32, partition: u32) -> Bytes {
+        KeyWriter::with_capacity(17).tag(HISTORY).u64(lsn).u32(sequence).u32(partition).finish()
     }
 
     pub fn history_after(lsn: u64) -> KeyRange {
-        KeyRange::between(Self::history(lsn.saturating_add(1), 0), vec![HISTORY + 1])
+        behind(HISTORY, lsn)
+    }
+
+    /// An item that went while its partition was being copied.
+    pub fn tombstone(lsn: u64, ordinal: DocumentOrdinal) -> Bytes {
+        KeyWriter::with_capacity(17).tag(TOMBSTONE).u64(lsn).u64(ordinal.0).finish()
+    }
+
+    /// Deletions behind an LSN.
+    pub fn tombstones_after(lsn: u64) -> KeyRange {
+        behind(TOMBSTONE, lsn)
+    }
+
+    pub fn tombstones() -> KeyRange {
+        KeyRange::prefix(&[TOMBSTONE])
     }
 
     /// The LSN and sequence of a feed or history key.
@@ -166,6 +184,11 @@ impl Key {
     pub fn index_rows() -> [KeyRange; 2] {
         [KeyRange::prefix(&[TERM]), KeyRange::prefix(&[COMPOSITE])]
     }
+}
+
+/// Rows of a kind whose keys begin with an LSN above `lsn`.
+fn behind(tag: u8, lsn: u64) -> KeyRange {
+    KeyRange::between(KeyWriter::new().tag(tag).u64(lsn.saturating_add(1)).finish(), vec![tag + 1])
 }
 
 fn damaged(what: &'static str, error: KeyError) -> LayoutError {

@@ -9,16 +9,19 @@
 //! | 03 | EPK, id | ordinal | point reads (R5: (partition key, id) identifies an item) |
 //! | 04 | EPK, ordinal | – | scans of one logical partition, in `_rid` order |
 //! | 05 | EPK | [`LogicalRecord`] | size and last change of a logical partition (R11) |
-//! | 06 | LSN, sequence | ordinal | change feed, latest version |
-//! | 07 | LSN, sequence | [`HistoryRecord`] | change feed, all versions and deletes |
+//! | 06 | LSN, sequence, ordinal | – | change feed, latest version |
+//! | 07 | LSN, sequence, partition id | [`HistoryRecord`] | change feed, all versions and deletes |
 //! | 08 | path, value, ordinal | – | the range index |
 //! | 09 | index number, values, ordinal | – | composite indexes |
 //! | 0A | EPK, constraint, values | ordinal | unique keys |
 //! | 0B | expiry, ordinal | – | time to live |
+//! | 0C | LSN, ordinal | EPK | items that went while the partition was being copied ([`crate::split`]) |
 //!
 //! Numbers in keys are big endian, strings escaped and terminated ([`tesela_store::keycode`]); numbers in values are
 //! little endian and each value starts with a format version, so that what one release wrote the next can read.
-//! A document's rows are written and removed together, in one commit, by [`crate::write`] alone.
+//! A document's rows are written and removed together, in one commit, by [`crate::write`] alone. A split or merge
+//! carries every row but 01 and 0C over: a new kind of row is either made from the document there or moved in
+//! [`crate::split`].
 
 mod keys;
 mod record;

@@ -8,7 +8,7 @@
 //! condition (412), what the patch does (400), size (413), unique keys (409), the logical partition's size (403).
 
 mod patch;
-mod rows;
+pub(crate) mod rows;
 
 use crate::charge;
 use crate::container::Container;

@@ -23,14 +23,8 @@ pub(super) async fn insert<S: Snapshot>(
     let ordinal = txn.issue_ordinal();
     let record = new_version(txn, ordinal, item, indexed)?;
     check_room(txn, &record, 0).await?;
-    unique::claim(txn, ordinal, None, &record).await?;
-    let entries = entries_of(txn, &record);
-    let facts =
-        WriteFacts { written_bytes: Some(record.bytes as usize), terms_added: entries.len(), ..Default::default() };
-    entries.put(txn, ordinal);
-    txn.put(Key::identity(&txn.key.epk, &item.id), Bytes::copy_from_slice(&ordinal.0.to_be_bytes()));
-    txn.put(Key::member(&txn.key.epk, ordinal), Bytes::new());
-    put_version(txn, ordinal, &record);
+    let terms_added = place(txn, ordinal, &record).await?;
+    let facts = WriteFacts { written_bytes: Some(record.bytes as usize), terms_added, ..Default::default() };
     put_history(txn, &record, Operation::Create, 0);
     txn.count(1, i64::from(record.bytes)).await?;
     Ok(Written { action: Action::Created, record, charge_ru: charge::write(&facts) })
@@ -69,21 +63,48 @@ pub(super) async fn remove<S: Snapshot>(
     (ordinal, old): (DocumentOrdinal, DocumentRecord),
     how: Operation,
 ) -> Result<Written, WriteError> {
-    let entries = entries_of(txn, &old);
-    let facts =
-        WriteFacts { removed_bytes: Some(old.bytes as usize), terms_removed: entries.len(), ..Default::default() };
-    entries.delete(txn, ordinal);
-    unique::release(txn, &old);
-    let id = old.document.root().get("id").and_then(|id| id.as_str().map(|id| id.into_owned()));
-    let id = id.ok_or_else(|| WriteError::damaged("document", "it has no id"))?;
-    txn.delete(Key::identity(&txn.key.epk, &id));
-    txn.delete(Key::member(&txn.key.epk, ordinal));
-    remove_version(txn, ordinal, &old);
-    txn.delete(Key::document(ordinal));
+    let terms_removed = clear(txn, ordinal, &old)?;
+    let facts = WriteFacts { removed_bytes: Some(old.bytes as usize), terms_removed, ..Default::default() };
+    if txn.scope.keeps_tombstones {
+        txn.put(Key::tombstone(txn.lsn, ordinal), Bytes::copy_from_slice(old.epk.as_bytes()));
+    }
     txn.count(-1, -i64::from(old.bytes)).await?;
     txn.next_sequence();
     put_history(txn, &old, how, old.lsn);
     Ok(Written { action: Action::Deleted, record: old, charge_ru: charge::write(&facts) })
+}
+
+/// Every row of a version but its history and its share of the counters; tells how many index rows that is.
+///
+/// A pure function of the record: a partition that takes documents over from another makes their rows by it.
+pub(crate) async fn place<S: Snapshot>(
+    txn: &mut Txn<'_, S>,
+    ordinal: DocumentOrdinal,
+    record: &DocumentRecord,
+) -> Result<usize, WriteError> {
+    unique::claim(txn, ordinal, None, record).await?;
+    let entries = entries_of(txn, record);
+    entries.put(txn, ordinal);
+    txn.put(Key::identity(&txn.key.epk, &id_of(record)?), Bytes::copy_from_slice(&ordinal.0.to_be_bytes()));
+    txn.put(Key::member(&txn.key.epk, ordinal), Bytes::new());
+    put_version(txn, ordinal, record);
+    Ok(entries.len())
+}
+
+/// Takes away what [`place`] put.
+pub(crate) fn clear<S: Snapshot>(
+    txn: &mut Txn<'_, S>,
+    ordinal: DocumentOrdinal,
+    old: &DocumentRecord,
+) -> Result<usize, WriteError> {
+    let entries = entries_of(txn, old);
+    entries.delete(txn, ordinal);
+    unique::release(txn, old);
+    txn.delete(Key::identity(&txn.key.epk, &id_of(old)?));
+    txn.delete(Key::member(&txn.key.epk, ordinal));
+    remove_version(txn, ordinal, old);
+    txn.delete(Key::document(ordinal));
+    Ok(entries.len())
 }
 
 /// The record of a version written now. Fails when the system properties push it over the limit.
@@ -112,6 +133,11 @@ fn new_version<S: Snapshot>(
     })
 }
 
+fn id_of(record: &DocumentRecord) -> Result<String, WriteError> {
+    let id = record.document.root().get("id").and_then(|id| id.as_str().map(std::borrow::Cow::into_owned));
+    id.ok_or_else(|| WriteError::damaged("document", "it has no id"))
+}
+
 fn entries_of<S: Snapshot>(txn: &Txn<'_, S>, record: &DocumentRecord) -> IndexEntries {
     if record.indexed { txn.scope.container.index.entries(record.document.root()) } else { IndexEntries::default() }
 }
@@ -127,14 +153,14 @@ async fn check_room<S: Snapshot>(txn: &mut Txn<'_, S>, record: &DocumentRecord, 
 
 fn put_version<S: Snapshot>(txn: &mut Txn<'_, S>, ordinal: DocumentOrdinal, record: &DocumentRecord) {
     txn.put(Key::document(ordinal), record.encode());
-    txn.put(Key::feed(record.lsn, record.sequence), Bytes::copy_from_slice(&ordinal.0.to_be_bytes()));
+    txn.put(Key::feed(record.lsn, record.sequence, ordinal), Bytes::new());
     if record.expires != 0 {
         txn.put(Key::expiry(record.expires, ordinal), Bytes::new());
     }
 }
 
 fn remove_version<S: Snapshot>(txn: &mut Txn<'_, S>, ordinal: DocumentOrdinal, old: &DocumentRecord) {
-    txn.delete(Key::feed(old.lsn, old.sequence));
+    txn.delete(Key::feed(old.lsn, old.sequence, ordinal));
     if old.expires != 0 {
         txn.delete(Key::expiry(old.expires, ordinal));
     }
@@ -152,5 +178,5 @@ fn put_history<S: Snapshot>(txn: &mut Txn<'_, S>, record: &DocumentRecord, opera
         document: record.document.clone(),
     };
     let sequence = txn.sequence - 1;
-    txn.put(Key::history(txn.lsn, sequence), history.encode());
+    txn.put(Key::history(txn.lsn, sequence, txn.scope.partition), history.encode());
 }
