@@ -77,7 +77,7 @@ impl From<WriteError> for ApiError {
                 plain(Status::Forbidden).with_sub_status(SubStatus::LOGICAL_PARTITION_FULL)
             }
             WriteError::Item(ItemError::TooLarge { .. }) => plain(Status::RequestEntityTooLarge),
-            WriteError::Item(_) | WriteError::Patch(_) | WriteError::IdChanged { .. } => plain(Status::BadRequest),
+            WriteError::Item(_) | WriteError::Patch(_) => plain(Status::BadRequest),
             WriteError::Contended { .. } => plain(Status::RetryWith),
             WriteError::Gone => plain(Status::Gone).with_sub_status(SubStatus::COMPLETING_SPLIT),
             WriteError::Layout(_) => plain(Status::InternalServerError),

@@ -22,8 +22,6 @@ pub enum WriteError {
     PatchCondition { id: String },
     #[error("PartitionKey extracted from document {found} doesn't match the one specified in the header {wanted}")]
     KeyMismatch { found: String, wanted: String },
-    #[error("the id of an item cannot be changed: '{found}' in the body, '{wanted}' in the address")]
-    IdChanged { found: String, wanted: String },
     #[error("the item is {bytes} bytes large, more than {DOCUMENT_BYTES_MAX}")]
     TooLarge { bytes: usize },
     #[error("Partition key {key} reached maximum size of {} GB", LOGICAL_PARTITION_BYTES_MAX >> 30)]

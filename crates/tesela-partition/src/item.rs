@@ -7,10 +7,8 @@
 use tesela_model::document::{Document, Kind};
 use tesela_model::epk::{Epk, effective_partition_key};
 use tesela_model::json::ParseError;
-use tesela_model::limits::{
-    DOCUMENT_BYTES_MAX, ITEM_ID_BYTES_MAX, PARTITION_KEY_BYTES_MAX, PARTITION_KEY_V1_BYTES_MAX, TTL_SECONDS_MAX,
-};
-use tesela_model::partition_key::{PartitionKeyDefinition, PartitionKeyKind, PartitionKeyValue};
+use tesela_model::limits::{DOCUMENT_BYTES_MAX, ITEM_ID_BYTES_MAX, PARTITION_KEY_BYTES_MAX, TTL_SECONDS_MAX};
+use tesela_model::partition_key::{PartitionKeyDefinition, PartitionKeyValue};
 
 /// Why a body is no item.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -35,8 +33,8 @@ pub enum ItemError {
     IdCharacter { character: char },
     #[error("the item is {bytes} bytes large, more than {DOCUMENT_BYTES_MAX}")]
     TooLarge { bytes: usize },
-    #[error("the partition key value is {bytes} bytes long, more than {allowed}")]
-    KeyTooLong { bytes: usize, allowed: usize },
+    #[error("the partition key value is {bytes} bytes long, more than {PARTITION_KEY_BYTES_MAX}")]
+    KeyTooLong { bytes: usize },
     #[error("the property 'ttl' must be -1 or a whole number of seconds from 1 to {TTL_SECONDS_MAX}")]
     Ttl,
 }
@@ -50,10 +48,8 @@ pub struct LogicalKey {
 
 impl LogicalKey {
     pub fn new(value: PartitionKeyValue, definition: &PartitionKeyDefinition) -> Result<Self, ItemError> {
-        let v1 = definition.version_number() == 1 && definition.kind == PartitionKeyKind::Hash;
-        let allowed = if v1 { PARTITION_KEY_V1_BYTES_MAX } else { PARTITION_KEY_BYTES_MAX };
-        if value.bytes() > allowed {
-            return Err(ItemError::KeyTooLong { bytes: value.bytes(), allowed });
+        if value.bytes() > PARTITION_KEY_BYTES_MAX {
+            return Err(ItemError::KeyTooLong { bytes: value.bytes() });
         }
         let epk = effective_partition_key(&value, definition);
         Ok(Self { value, epk })
@@ -151,12 +147,12 @@ mod tests {
     fn large_items_and_keys_are_refused() {
         let body = format!(r#"{{"id":"a","x":"{}"}}"#, "y".repeat(DOCUMENT_BYTES_MAX));
         assert!(matches!(refusal(&body), ItemError::TooLarge { .. }));
-        let definition = PartitionKeyDefinition::hash("/pk", Some(2));
-        let item = Item::parse(format!(r#"{{"id":"a","pk":"{}"}}"#, "k".repeat(2049)).as_bytes()).unwrap();
-        assert_eq!(item.key(&definition), Err(ItemError::KeyTooLong { bytes: 2049, allowed: 2048 }));
-        assert!(matches!(
-            item.key(&PartitionKeyDefinition::hash("/pk", None)),
-            Err(ItemError::KeyTooLong { allowed: 101, .. })
-        ));
+        let keyed =
+            |bytes: usize| Item::parse(format!(r#"{{"id":"a","pk":"{}"}}"#, "k".repeat(bytes)).as_bytes()).unwrap();
+        for version in [None, Some(1), Some(2)] {
+            let definition = PartitionKeyDefinition::hash("/pk", version);
+            assert!(keyed(2048).key(&definition).is_ok(), "version {version:?}");
+            assert_eq!(keyed(2049).key(&definition), Err(ItemError::KeyTooLong { bytes: 2049 }), "version {version:?}");
+        }
     }
 }

@@ -20,6 +20,7 @@ mod partition;
 pub mod patch;
 pub mod query;
 pub mod read;
+mod removal;
 pub mod split;
 pub mod txn;
 mod unique;
@@ -27,4 +28,5 @@ pub mod write;
 mod writer;
 
 pub use partition::{BatchStep, Partition, WriteOutcome};
+pub use removal::Removed;
 pub use writer::{Committed, Hold, StepError, StepOutcome};

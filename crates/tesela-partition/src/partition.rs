@@ -138,7 +138,7 @@ impl<S: Store> Partition<S> {
         self.run(key, steps.collect()).await
     }
 
-    async fn run(&self, key: LogicalKey, steps: Vec<WriteStep>) -> Result<Committed, StepError> {
+    pub(crate) async fn run(&self, key: LogicalKey, steps: Vec<WriteStep>) -> Result<Committed, StepError> {
         self.writer.run(Transaction { key, steps, unchanged_since: None }).await
     }
 
@@ -186,31 +186,5 @@ impl<S: Store> Partition<S> {
     pub async fn logical(&self, epk: &Epk) -> Result<Option<LogicalRecord>, ReadError> {
         let bytes = self.store.snapshot().get(self.space, &Key::logical(epk)).await?;
         Ok(bytes.map(|bytes| LogicalRecord::decode(&bytes)).transpose()?)
-    }
-
-    /// Removes items whose time has run out, up to `most`; tells how many. Called in the background.
-    pub async fn remove_expired(&self, most: usize) -> Result<usize, WriteError> {
-        let view = self.view();
-        let expired = view.ordinals(Key::expired(view.now), most).await.map_err(read_failed)?;
-        let mut removed = 0;
-        for ordinal in expired {
-            let Some(bytes) = view.snapshot.get(self.space, &Key::document(ordinal)).await? else { continue };
-            let record = DocumentRecord::decode(&bytes)?;
-            let root = record.document.root();
-            let value = self.container().partition_key.extract(root);
-            let key = LogicalKey { value, epk: record.epk.clone() };
-            let Some(id) = root.get("id").and_then(|id| id.as_str()) else { continue };
-            let committed =
-                self.run(key, vec![WriteStep::Expire { id: id.into_owned() }]).await.map_err(|failed| failed.error)?;
-            removed += usize::from(matches!(committed.outcomes.first(), Some(StepOutcome::Expired(true))));
-        }
-        Ok(removed)
-    }
-}
-
-fn read_failed(error: ReadError) -> WriteError {
-    match error {
-        ReadError::Layout(error) => WriteError::Layout(error),
-        ReadError::Store(error) => WriteError::Store(error),
     }
 }

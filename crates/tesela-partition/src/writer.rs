@@ -20,7 +20,7 @@ use crate::error::WriteError;
 use crate::item::LogicalKey;
 use crate::layout::{Counters, Key};
 use crate::txn::{Overlay, Scope, Txn};
-use crate::write::{self, WriteRequest, Written};
+use crate::write::{self, Discard, WriteRequest, Written};
 use parking_lot::Mutex;
 use std::future::Future;
 use std::pin::Pin;
@@ -50,9 +50,10 @@ pub(crate) enum WriteStep {
         id: String,
         if_none_match: Option<String>,
     },
-    /// Remove an item if its time has run out.
-    Expire {
+    /// Remove an item if it is still there.
+    Discard {
         id: String,
+        what: Discard,
     },
 }
 
@@ -62,7 +63,8 @@ pub enum StepOutcome {
     Written(Written),
     Read(crate::layout::DocumentRecord),
     NotModified(crate::layout::DocumentRecord),
-    Expired(bool),
+    /// The charge, when there was something to remove.
+    Discarded(Option<f64>),
 }
 
 /// Which step failed, and why.
@@ -329,7 +331,7 @@ async fn run_steps<S: Snapshot>(
 async fn run_step<S: Snapshot>(txn: &mut Txn<'_, S>, step: &WriteStep) -> Result<StepOutcome, WriteError> {
     match step {
         WriteStep::Write(request) => Ok(StepOutcome::Written(write::apply(txn, request).await?)),
-        WriteStep::Expire { id } => Ok(StepOutcome::Expired(write::expire(txn, id).await?)),
+        WriteStep::Discard { id, what } => Ok(StepOutcome::Discarded(write::discard(txn, id, *what).await?)),
         WriteStep::Read { id, if_none_match } => {
             let found = txn.find(id).await?.map(|(_, record)| record);
             let live = found.filter(|record| !record.is_expired(txn.scope.now));

@@ -203,6 +203,50 @@ async fn expired_items_are_gone_at_once_and_removed_later() {
     assert_eq!(bench.partition.remove_expired(100).await.unwrap(), 0);
 }
 
+/// A replace with another id moves the item to it, unless somebody is there.
+#[tokio::test]
+async fn a_replace_may_rename() {
+    let bench = bench(PLAIN).await;
+    let (_, first) = bench.write("1", create(r#"{"id":"a","pk":1}"#)).await.unwrap();
+    bench.write("1", create(r#"{"id":"b","pk":1}"#)).await.unwrap();
+    let renamed = |to: &str| Write::Replace { id: "a".into(), item: item(&format!(r#"{{"id":"{to}","pk":1}}"#)) };
+    assert!(matches!(bench.write("1", renamed("b")).await, Err(WriteError::AlreadyExists { .. })));
+    let (action, moved) = bench.write("1", renamed("c")).await.unwrap();
+    let rid = |record: &DocumentRecord| record.document.root().get("_rid").unwrap().text().to_owned();
+    assert_eq!((action, rid(&moved)), (Action::Replaced, rid(&first)));
+    assert_eq!(bench.text("1", "a").await, None);
+    assert_eq!(bench.text("1", "c").await.as_deref(), Some(r#"{"id":"c","pk":1}"#));
+    bench.write("1", create(r#"{"id":"a","pk":1}"#)).await.unwrap();
+    for id in ["a", "b", "c"] {
+        bench.write("1", Write::Delete { id: id.into() }).await.unwrap();
+    }
+    assert_eq!(bench.rows(KeyRange::all()).await.len(), 1, "only the counters are left");
+}
+
+/// More items than one transaction removes; the neighbours stay, and nothing of the key is left behind.
+#[tokio::test]
+async fn a_logical_partition_goes_as_a_whole() {
+    let bench = bench(
+        r#"{"id":"c","partitionKey":{"paths":["/pk"],"version":2},"defaultTtl":-1,
+        "uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/n"]}]}}"#,
+    )
+    .await;
+    for n in 0..250 {
+        bench.write("1", create(&format!(r#"{{"id":"{n}","pk":1,"n":{n},"ttl":5}}"#))).await.unwrap();
+    }
+    bench.write("2", create(r#"{"id":"0","pk":2,"n":0}"#)).await.unwrap();
+    let before = bench.partition.counters().lsn;
+    let removed = bench.partition.remove_logical(&bench.key("1")).await.unwrap();
+    assert_eq!((removed.items, removed.lsn), (250, before + 3));
+    assert!(removed.charge_ru > 250.0, "{removed:?}");
+    assert_eq!(bench.partition.logical(&bench.key("1").epk).await.unwrap(), None);
+    assert_eq!(bench.text("2", "0").await.as_deref(), Some(r#"{"id":"0","pk":2,"n":0}"#));
+    let again = bench.partition.remove_logical(&bench.key("1")).await.unwrap();
+    assert_eq!((again.items, again.lsn), (0, removed.lsn), "nothing to do uses up no LSN");
+    bench.write("2", Write::Delete { id: "0".into() }).await.unwrap();
+    assert_eq!(bench.rows(KeyRange::all()).await.len(), 1, "only the counters are left");
+}
+
 #[tokio::test]
 async fn feeds_come_in_insertion_order_and_resume() {
     let bench = bench(PLAIN).await;

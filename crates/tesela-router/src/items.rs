@@ -7,7 +7,7 @@ use tesela_model::rid::DocumentOrdinal;
 use tesela_partition::item::LogicalKey;
 use tesela_partition::layout::DocumentRecord;
 use tesela_partition::write::{self, WriteRequest, Written};
-use tesela_partition::{BatchStep, Committed, Partition, charge};
+use tesela_partition::{BatchStep, Committed, Partition, Removed, charge};
 use tesela_store::Store;
 
 /// A point read: `None` when there is no such item.
@@ -84,6 +84,17 @@ impl<S: Store> Router<S> {
                 Err(Refused { error: error.into(), served: Some(served(&partition)), charge_ru: refusal_charge })
             }
         }
+    }
+
+    /// Empties a logical partition.
+    pub async fn remove_logical(
+        &self,
+        container: &Container,
+        key: &LogicalKey,
+    ) -> Result<(Served, Removed), RouterError> {
+        let partition = self.owner(container, key).await?;
+        let removed = partition.remove_logical(key).await?;
+        Ok((Served { partition: partition.id(), lsn: removed.lsn }, removed))
     }
 
     /// R16: all steps or none.

@@ -126,10 +126,18 @@ def test_replace_must_keep_the_key_of_the_header(rest, paths):
     assert (answer.status, answer.sub_status) == (400, 1001)
 
 
-def test_replace_must_keep_the_id(rest, paths):
-    rest.post(paths.docs, {"id": "1", "pk": "a"}, **key_header("a"))
-    assert rest.put(paths.doc("1"), {"id": "2", "pk": "a"}, **key_header("a")).status == 400
-    assert rest.get(paths.doc("2"), **key_header("a")).status == 404
+def test_replace_with_another_id_renames(rest, paths):
+    first = rest.post(paths.docs, {"id": "1", "pk": "a"}, **key_header("a")).json()
+    renamed = rest.put(paths.doc("1"), {"id": "2", "pk": "a"}, **key_header("a"))
+    assert (renamed.status, renamed.json()["_rid"]) == (200, first["_rid"])
+    assert rest.get(paths.doc("1"), **key_header("a")).status == 404
+    assert rest.get(paths.doc("2"), **key_header("a")).json() == renamed.json()
+
+
+def test_an_id_that_is_taken_cannot_be_renamed_to(container, rest, paths):
+    before = [container.create_item({"id": item_id, "pk": "a"}) for item_id in "12"]
+    assert rest.put(paths.doc("1"), {"id": "2", "pk": "a"}, **key_header("a")).status == 409
+    assert [container.read_item(item_id, "a") for item_id in "12"] == before
 
 
 def test_header_and_body_must_agree(rest, paths):

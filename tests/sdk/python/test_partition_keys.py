@@ -52,6 +52,14 @@ def test_each_value_is_a_partition_of_its_own(versioned, value):
     versioned.delete_item("1", value)
 
 
+def test_long_values(versioned):
+    """Version 1 hashes the first 101 bytes only, and takes longer values all the same."""
+    for length in (100, 101, 102, 300, 2048):
+        value = "k" * length
+        created = versioned.create_item({"id": f"{length}", "pk": value})
+        assert versioned.read_item(f"{length}", value) == created
+
+
 def test_missing_value_is_not_null(rest, database, versioned):
     """R4: `[{}]` (missing) and `[null]` are two partitions."""
     docs = f"/dbs/{database.id}/colls/{versioned.id}/docs"

@@ -120,6 +120,17 @@ def test_key_in_the_filter_routes_to_one_partition(orders):
     assert rows == [f"{n:03}" for n in range(COUNT) if n % 10 == 3]
 
 
+def test_sdk_refuses_by_the_plan_what_it_cannot_merge(orders):
+    """Also where the filter leaves one partition: the plan alone knows what the client supports."""
+    with pytest.raises(CosmosHttpResponseError) as refused:
+        list(
+            orders.query_items(
+                "SELECT COUNT(1), MAX(c.n) FROM c WHERE c.customer = 'c3'", enable_cross_partition_query=True
+            )
+        )
+    assert refused.value.status_code == 400
+
+
 def test_fan_out_must_be_asked_for(rest, database, orders):
     answer = rest.query(f"/dbs/{database.id}/colls/{orders.id}/docs", "SELECT * FROM c")
     assert answer.status == 400

@@ -51,7 +51,7 @@ impl Entry {
             }
             StepOutcome::Read(record) => (Status::Ok, record, charge::read(record.bytes as usize, false), true),
             StepOutcome::NotModified(record) => (Status::NotModified, record, charge::LOOKUP_RU, false),
-            StepOutcome::Expired(_) => unreachable!("a batch has no expiry steps"),
+            StepOutcome::Discarded(_) => unreachable!("a batch has no such steps"),
         };
         let etag = (status != Status::NoContent).then(|| etag::of(record));
         Self { status: status.number(), charge_ru, etag, body: body.then(|| record.clone()), ..Self::default() }

@@ -109,7 +109,7 @@ impl<S: Store> Gateway<S> {
     async fn all_page(&self, call: &Call<'_>, container: &Container, scope: &Scope) -> Result<Page, ApiError> {
         if container.definition.change_feed_policy.is_none() {
             return Err(ApiError::bad_request(
-                "the all-versions change feed needs a container with a changeFeedPolicy retentionDuration",
+                "All Versions and Deletes must be enabled for the container: it needs a changeFeedPolicy with a retentionDuration",
             ));
         }
         let after = match start(call)? {

@@ -8,6 +8,7 @@ mod item_answer;
 mod item_feed;
 mod item_key;
 mod items;
+mod key_delete;
 mod offers;
 mod paging;
 mod query;
@@ -47,8 +48,11 @@ impl<S: Store> Gateway<S> {
             P::PartitionKeyRanges { database, container } if call.method == Method::GET => {
                 self.partition_key_ranges(call, &*self.container(call, database, container)?)
             }
-            P::Conflicts { database, container } if call.method == Method::GET => {
-                self.conflicts(&*self.container(call, database, container)?)
+            P::PartitionKeyDelete { database, container } if call.method == Method::POST => {
+                self.delete_by_key(call, &*self.container(call, database, container)?).await
+            }
+            P::Conflicts { database, container } if matches!(call.method, Method::GET | Method::POST) => {
+                self.conflicts(call, &*self.container(call, database, container)?)
             }
             P::Conflict { conflict, .. } if matches!(call.method, Method::GET | Method::DELETE) => {
                 Err(ApiError::not_found(format!("there is no conflict '{conflict}'")))

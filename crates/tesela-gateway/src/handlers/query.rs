@@ -81,22 +81,16 @@ impl<S: Store> Gateway<S> {
             return Ok(if mergeless || partitions <= 1 { Way::InTurn(scope) } else { Way::Merged(scope) });
         }
         let keys = self.router().select_keys(container, prepared);
-        if let Some(scope) = pinned(&keys, container) {
-            return Ok(Way::InTurn(scope));
+        let crosses = call.flag(&header::ENABLE_CROSS_PARTITION)?;
+        // Even for one partition: an SDK refuses by the plan what it does not support, whatever the filter.
+        let planned = crosses && !mergeless && call.headers.contains_key(&header::SDK_CAPABILITIES);
+        match pinned(&keys, container) {
+            _ if planned => Err(self.leave_to_client(container, spec)),
+            Some(scope) => Ok(Way::InTurn(scope)),
+            None if !crosses => Err(cross_partition_disabled()),
+            None if mergeless => Ok(Way::InTurn(Scope::Container)),
+            None => Ok(Way::Merged(Scope::Container)),
         }
-        if !call.flag(&header::ENABLE_CROSS_PARTITION)? {
-            return Err(ApiError::bad_request(
-                "Cross partition query is required but disabled. Please set x-ms-documentdb-query-enablecrosspartition to true, \
-                 specify x-ms-documentdb-partitionkey, or revise your query to avoid this exception.",
-            ));
-        }
-        if mergeless {
-            return Ok(Way::InTurn(Scope::Container));
-        }
-        if call.headers.contains_key(&header::SDK_CAPABILITIES) {
-            return Err(self.leave_to_client(container, spec));
-        }
-        Ok(Way::Merged(Scope::Container))
     }
 
     /// What an SDK that merges by itself waits for. Its plan goes along: some read it there.
@@ -112,6 +106,14 @@ impl<S: Store> Gateway<S> {
         };
         error
     }
+}
+
+/// The request neither names a partition nor allows for several.
+pub(super) fn cross_partition_disabled() -> ApiError {
+    ApiError::bad_request(
+        "Cross partition query is required but disabled. Please set x-ms-documentdb-query-enablecrosspartition to true, \
+         specify x-ms-documentdb-partitionkey, or revise your query to avoid this exception.",
+    )
 }
 
 /// The one logical partition the query's filter leaves.

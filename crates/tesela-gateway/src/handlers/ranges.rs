@@ -1,12 +1,15 @@
 //! The partition key ranges of a container, and two feeds that are always empty.
 
-use super::item_answer;
+use super::query_plan::spec;
+use super::{item_answer, not_allowed, query, scope};
 use crate::gateway::Gateway;
 use crate::request::Call;
 use crate::respond::{Answer, ApiError};
+use http::Method;
 use tesela_protocol::feed::{FeedName, FeedWriter};
 use tesela_protocol::header;
 use tesela_protocol::status::Status;
+use tesela_router::Scope;
 use tesela_router::catalog::Container;
 use tesela_store::Store;
 
@@ -31,8 +34,17 @@ impl<S: Store> Gateway<S> {
         Ok(answer)
     }
 
-    /// One write region makes no conflicts.
-    pub(super) fn conflicts(&self, container: &Container) -> Result<Answer, ApiError> {
+    /// One write region makes no conflicts. A query over them is held to the rules of queries all the same.
+    pub(super) fn conflicts(&self, call: &Call<'_>, container: &Container) -> Result<Answer, ApiError> {
+        if call.method == Method::POST {
+            if !call.is_query()? {
+                return Err(not_allowed(call));
+            }
+            self.router().prepare(container, spec(&call.body)?)?;
+            if scope::of(call, container)? == Scope::Container && !call.flag(&header::ENABLE_CROSS_PARTITION)? {
+                return Err(query::cross_partition_disabled());
+            }
+        }
         Ok(empty_feed(container, FeedName::Conflicts))
     }
 

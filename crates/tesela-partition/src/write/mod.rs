@@ -4,6 +4,8 @@
 //! in step: the document, its identity, its membership in the logical partition, its place in the feed, its index
 //! terms, its unique keys and its expiry. [`rows`] makes these moves and nothing else does.
 //!
+//! A replace whose body has another id renames the item; the item keeps its `_rid`.
+//!
 //! Order of checks, which decides the answer when several fail: the item exists (404/409), its ETag (412), the patch
 //! condition (412), what the patch does (400), size (413), unique keys (409), the logical partition's size (403).
 
@@ -104,8 +106,8 @@ pub async fn apply<S: Snapshot>(txn: &mut Txn<'_, S>, request: &WriteRequest) ->
         }
         (Write::Replace { id, item }, Some(existing)) => {
             check_conditions(&request.conditions, id, &existing.1)?;
-            if item.id != *id {
-                return Err(WriteError::IdChanged { found: item.id.clone(), wanted: id.clone() });
+            if item.id != *id && live(txn, &item.id).await?.is_some() {
+                return Err(WriteError::AlreadyExists { id: item.id.clone(), key: key_text(&txn.key) });
             }
             rows::replace(txn, existing, item, request.indexed, 0).await
         }
@@ -142,12 +144,22 @@ async fn live<S: Snapshot>(
     }
 }
 
-/// Removes an item that has run out of time, if it still has.
-pub async fn expire<S: Snapshot>(txn: &mut Txn<'_, S>, id: &str) -> Result<bool, WriteError> {
-    let expired = txn.find(id).await?.filter(|(_, record)| record.is_expired(txn.scope.now));
-    let Some(existing) = expired else { return Ok(false) };
-    rows::remove(txn, existing, Operation::Expire).await?;
-    Ok(true)
+/// Which items a [`discard`] is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discard {
+    Expired,
+    Any,
+}
+
+/// Removes an item if it is still there and of that kind: its charge, or `None` when there was nothing to do.
+pub async fn discard<S: Snapshot>(txn: &mut Txn<'_, S>, id: &str, what: Discard) -> Result<Option<f64>, WriteError> {
+    let Some(existing) = txn.find(id).await? else { return Ok(None) };
+    let how = match (existing.1.is_expired(txn.scope.now), what) {
+        (true, _) => Operation::Expire,
+        (false, Discard::Any) => Operation::Delete,
+        (false, Discard::Expired) => return Ok(None),
+    };
+    Ok(Some(rows::remove(txn, existing, how).await?.charge_ru))
 }
 
 fn check_conditions(conditions: &Conditions, id: &str, existing: &DocumentRecord) -> Result<(), WriteError> {

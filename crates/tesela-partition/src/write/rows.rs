@@ -41,6 +41,11 @@ pub(super) async fn replace<S: Snapshot>(
     let record = new_version(txn, ordinal, item, indexed)?;
     check_room(txn, &record, old.bytes).await?;
     unique::claim(txn, ordinal, Some(&old), &record).await?;
+    let old_id = id_of(&old)?;
+    if old_id != item.id {
+        txn.delete(Key::identity(&txn.key.epk, &old_id));
+        txn.put(Key::identity(&txn.key.epk, &item.id), Bytes::copy_from_slice(&ordinal.0.to_be_bytes()));
+    }
     let (before, after) = (entries_of(txn, &old), entries_of(txn, &record));
     let (terms_removed, terms_added) = before.exchange(&after, txn, ordinal);
     remove_version(txn, ordinal, &old);
