@@ -34,7 +34,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use crate::manifest;
+use crate::options::Durability;
+use crate::{log, manifest};
 
 /// The format this release writes, and the newest it reads. Every change of what is on disk that
 /// an older release would misread adds 1.
@@ -83,13 +84,14 @@ impl Folder {
     /// Locks the folder and lets `open_engine` open or create the engine's files in it.
     pub fn open<T>(
         path: &Path,
+        durability: Durability,
         open_engine: impl FnOnce(&Path) -> Result<T, OpenError>,
     ) -> Result<(Self, T), OpenError> {
         let folder = Self::lock(path)?;
         let store = path.join(STORE_FOLDER);
         let state = folder.read_format()?;
         if state == Some(State::Ready) {
-            folder.check_store(&store)?;
+            folder.check_store(&store, durability)?;
             let engine = open_engine(&store)?;
             return Ok((folder, engine));
         }
@@ -156,19 +158,15 @@ impl Folder {
 
     /// The engine takes an absent marker for a new database and absent logs for empty ones; both
     /// would be a silent loss.
-    fn check_store(&self, store: &Path) -> Result<(), OpenError> {
+    fn check_store(&self, store: &Path, durability: Durability) -> Result<(), OpenError> {
         if !store.join("version").is_file() {
             return Err(self.damaged(format!("{STORE_FOLDER}/version is missing")));
         }
         if !store.join("keyspaces/0").is_dir() {
             return Err(self.damaged(format!("{STORE_FOLDER}/keyspaces/0 is missing")));
         }
-        let entries = fs::read_dir(store).map_err(|source| self.io(source))?;
-        let has_log = entries.flatten().any(|entry| entry.path().extension().is_some_and(|suffix| suffix == "jnl"));
-        if !has_log {
-            return Err(self.damaged(format!("{STORE_FOLDER} holds no commit log")));
-        }
-        match manifest::damage(store).map_err(|source| self.io(source))? {
+        let damage = || Ok(manifest::damage(store)?.or(log::damage(store, durability)?));
+        match damage().map_err(|source| self.io(source))? {
             None => Ok(()),
             Some(reason) => Err(self.damaged(reason)),
         }

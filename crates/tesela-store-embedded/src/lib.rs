@@ -10,7 +10,7 @@
 //! * [`committer`]: the one writer; group commit, spaces, poisoning.
 //! * [`view`]: the moment readers see; `get` and `scan`.
 //! * [`folder`]: lock, format version, "never a silent reset".
-//! * [`manifest`]: the engine's lists of tables, checked before it reads them.
+//! * [`log`], [`manifest`]: the engine's commit log and lists of tables, judged before it reads them.
 //! * [`engine`]: the LSM tree library (fjall) and its settings.
 //! * [`options`]: what can be tuned.
 //!
@@ -19,6 +19,7 @@
 mod committer;
 mod engine;
 mod folder;
+mod log;
 mod manifest;
 mod options;
 mod queue;
@@ -55,7 +56,8 @@ impl EmbeddedStore {
     /// closed reads back its commit log first.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
         let path = path.as_ref();
-        let (folder, (database, spaces)) = folder::Folder::open(path, |store| engine::open_database(store, &options))?;
+        let (folder, (database, spaces)) =
+            folder::Folder::open(path, options.durability, |store| engine::open_database(store, &options))?;
         let (folder, spaces) = (Arc::new(folder), Arc::new(spaces));
         let view = View { moment: database.snapshot(), spaces: spaces.clone(), _folder: folder.clone() };
         let published = Published::new(view);

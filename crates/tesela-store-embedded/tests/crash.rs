@@ -7,6 +7,8 @@
 //! `TESELA_CRASH_ROUNDS` sets the number of kills (default 12).
 #![cfg(unix)]
 
+mod noise;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -14,6 +16,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use bytes::Bytes;
+use noise::noise;
 use tesela_store::{Batch, Direction, Error, KeyRange, ScanLimit, Snapshot, SpaceId, Store, block_on};
 use tesela_store_embedded::{Durability, EmbeddedStore, Options};
 
@@ -280,7 +283,7 @@ fn after_a_failed_write_everything_is_refused_until_a_restart() {
     let kept = rows(&store.snapshot(), DOCUMENTS);
     assert!((count..=count + 1).contains(&(kept.len() as u64)), "{} kept, {count} acknowledged", kept.len());
     for number in 0..count {
-        assert!(kept[&number_value(number)] == noise(number), "row {number} differs");
+        assert!(kept[&number_value(number)] == large_row(number), "row {number} differs");
     }
     let mut batch = Batch::new();
     batch.put(DOCUMENTS, "again", "accepted");
@@ -302,7 +305,7 @@ fn write_until_refused() {
     block_on(store.create_space(DOCUMENTS)).expect("creatable");
     let put = |number: u64| {
         let mut batch = Batch::new();
-        batch.put(DOCUMENTS, number_value(number), noise(number));
+        batch.put(DOCUMENTS, number_value(number), large_row(number));
         block_on(store.commit(batch))
     };
     let (refused, error) = (0..100)
@@ -317,13 +320,7 @@ fn write_until_refused() {
     report(format!("acknowledged {refused}"));
 }
 
-/// 4 MB that do not compress.
-fn noise(seed: u64) -> Bytes {
-    let mut state = seed;
-    let words = (0..512 * 1024).flat_map(|_| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        (mixed ^ (mixed >> 27)).to_le_bytes()
-    });
-    words.collect::<Vec<u8>>().into()
+/// Rows so large that the limit is soon reached.
+fn large_row(number: u64) -> Bytes {
+    noise(number, 4 << 20).into()
 }

@@ -1,11 +1,14 @@
 //! A data folder is used by one process, understood or refused, and never reset silently.
 
+mod noise;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use noise::noise;
 use tesela_store::{Batch, Snapshot, SpaceId, Store, block_on};
-use tesela_store_embedded::{EmbeddedStore, FORMAT_VERSION, OpenError, Options};
+use tesela_store_embedded::{Durability, EmbeddedStore, FORMAT_VERSION, OpenError, Options};
 
 const SPACE: SpaceId = SpaceId(1);
 
@@ -27,8 +30,34 @@ fn used_folder() -> tempfile::TempDir {
     folder
 }
 
-/// Every file with its content, apart from the lock, which names the last process.
-fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+/// A file; logs are longer than what is written in them, the rest is a hole.
+#[derive(Clone, PartialEq)]
+struct Content {
+    written: Vec<u8>,
+    length: u64,
+}
+
+impl Content {
+    fn read(path: &Path) -> Self {
+        let mut written = fs::read(path).expect("readable");
+        let length = written.len() as u64;
+        // By words, because most of a log is zeros.
+        let words = written.rchunks(4096).take_while(|piece| *piece == &[0; 4096][..piece.len()]).count();
+        written.truncate(written.len().saturating_sub(words * 4096));
+        written.truncate(written.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1));
+        Self { written, length }
+    }
+
+    fn write(&self, path: &Path) {
+        fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("creatable");
+        fs::write(path, &self.written).expect("writable");
+        let file = fs::OpenOptions::new().write(true).open(path).expect("writable");
+        file.set_len(self.length).expect("writable");
+    }
+}
+
+/// Every file by its path in the folder, apart from the lock, which names the last process.
+fn contents(folder: &Path) -> BTreeMap<PathBuf, Content> {
     let mut files = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
@@ -37,7 +66,8 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
             if path.is_dir() {
                 folders.push(path);
             } else if path.file_name().is_some_and(|name| name != "LOCK") {
-                files.insert(path.display().to_string(), fs::read(&path).expect("readable"));
+                let name = path.strip_prefix(folder).expect("it was found there").to_owned();
+                files.insert(name, Content::read(&path));
             }
         }
     }
@@ -97,7 +127,7 @@ fn damaged_and_newer_folders_are_refused_and_left_alone() {
         ),
         ("no store", |path| fs::remove_dir_all(path.join("store")), "store/version is missing"),
         ("no version", |path| fs::remove_file(path.join("store/version")), "store/version is missing"),
-        ("no log", |path| fs::remove_file(path.join("store/0.jnl")), "store holds no commit log"),
+        ("no log", |path| fs::remove_file(path.join("store/0.jnl")), "there is no commit log"),
         ("no names", |path| fs::remove_dir_all(path.join("store/keyspaces/0")), "store/keyspaces/0 is missing"),
     ];
     for (name, damage, message) in cases {
@@ -130,41 +160,103 @@ fn files_beside_the_store_are_left_alone() {
     assert_eq!(fs::read_to_string(folder.path().join("certificate.pem")).expect("readable"), "mine");
 }
 
-/// A changed byte in the commit log is noticed by its checksum.
-#[test]
-fn a_changed_row_in_the_log_is_refused() {
-    let folder = used_folder();
-    let log = folder.path().join("store/0.jnl");
-    let mut bytes = fs::read(&log).expect("readable");
-    let row = bytes.windows(100).position(|window| window == [b'v'; 100]).expect("the row is in the log");
-    bytes[row + 50] ^= 1;
-    fs::write(&log, bytes).expect("writable");
-    let error = open(folder.path()).map(drop).expect_err("damage must be noticed").to_string();
-    assert!(error.contains("is damaged") && error.contains("ChecksumMismatch"), "{error}");
+const LOG: &str = "store/0.jnl";
+
+/// A folder with three commits, and where in the log each begins and the last ends.
+fn folder_with_three_commits() -> (tempfile::TempDir, Vec<usize>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let store = open(folder.path()).expect("a new folder opens");
+    block_on(store.create_space(SPACE)).expect("creatable");
+    let mut bounds = vec![0];
+    for number in 0..3_u8 {
+        let mut batch = Batch::new();
+        // Longer than pages, and not shortened by compression.
+        batch.put(SPACE, vec![number], noise(u64::from(number), 20_000));
+        block_on(store.commit(batch)).expect("accepted");
+        bounds.push(Content::read(&folder.path().join(LOG)).written.len());
+    }
+    (folder, bounds)
 }
 
-/// Whatever byte is changed wherever: a store or an error, never a panic, never a wrong row.
+fn change_log(folder: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+    let mut log = Content::read(&folder.join(LOG));
+    change(&mut log.written);
+    log.write(&folder.join(LOG));
+}
+
+fn commits(store: &EmbeddedStore) -> Vec<u8> {
+    let exists = |number: &u8| block_on(store.snapshot().get(SPACE, &[*number])).expect("readable").is_some();
+    (0..=3).filter(exists).collect()
+}
+
+/// Pages of the last write are missing or half there: it was not acknowledged, the others were.
 #[test]
-fn a_changed_byte_anywhere_never_panics_and_never_invents() {
+fn a_torn_end_of_the_log_is_cut_off() {
+    type Tear = fn(&mut [u8]);
+    let tears: [(&str, Tear); 5] = [
+        ("its head", |batch| batch[..40].fill(0)),
+        ("its middle", |batch| batch[9_000..13_000].fill(0)),
+        ("its end", |batch| batch[5_000..].fill(0)),
+        ("its last byte", |batch| *batch.last_mut().expect("not empty") = 0),
+        ("a garbled page", |batch| batch[9_000..13_000].fill(0xa5)),
+    ];
+    for (name, tear) in tears {
+        let (folder, bounds) = folder_with_three_commits();
+        change_log(folder.path(), |log| tear(&mut log[bounds[2]..bounds[3]]));
+        let store = open(folder.path()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(commits(&store), [0, 1], "{name}");
+        let mut batch = Batch::new();
+        batch.put(SPACE, vec![3], "written behind the cut");
+        block_on(store.commit(batch)).expect("accepted");
+        drop(store);
+        assert_eq!(commits(&open(folder.path()).expect("openable")), [0, 1, 3], "{name}");
+    }
+}
+
+/// A commit that others follow was acknowledged: without it there is no silent going on, unless
+/// acknowledged commits were not synced anyway.
+#[test]
+fn a_damaged_middle_of_the_log_is_refused() {
+    for at in [0, 1, 13, 14, 30, 10_000] {
+        let (folder, bounds) = folder_with_three_commits();
+        change_log(folder.path(), |log| log[bounds[1] + at] ^= 0x10);
+        let before = contents(folder.path());
+        let error = open(folder.path()).map(drop).expect_err("damage must be noticed").to_string();
+        let message = format!("acknowledged commits in {}", folder.path().join(LOG).display());
+        assert!(
+            error.contains(&message) && error.contains(&format!("from byte {} on", bounds[1])),
+            "byte {at}: {error}"
+        );
+        assert!(contents(folder.path()) == before, "byte {at}: the folder was changed");
+
+        let buffered = Options { durability: Durability::Buffered, ..Options::default() };
+        let store = EmbeddedStore::open(folder.path(), buffered).expect("openable");
+        assert_eq!(commits(&store), [0], "byte {at}");
+    }
+}
+
+/// Whatever byte is changed wherever: the row or an error, never a panic, a wrong row or a lost one.
+#[test]
+fn a_changed_byte_anywhere_is_harmless_or_noticed() {
     let original = used_folder();
     write_a_table(original.path());
     let files = contents(original.path());
-    let is_table = |name: &String| name.contains("/tables/");
-    assert!(files.keys().filter(|name| is_table(name)).count() > 1, "tables of rows must be among {:?}", files.keys());
+    let tables = files.keys().filter(|name| name.iter().any(|part| part == "tables")).count();
+    assert!(tables > 1, "tables of rows must be among {:?}", files.keys());
     for (name, content) in &files {
-        let written = written_bytes(content);
-        for at in (0..written).step_by(1 + written / 12) {
+        let written = content.written.len();
+        for at in (0..written).step_by(1 + written / 8) {
             let folder = tempfile::tempdir().expect("a temporary folder");
             for (name, content) in &files {
-                write(&moved(name, original.path(), folder.path()), content);
+                content.write(&folder.path().join(name));
             }
             let mut changed = content.clone();
-            changed[at] ^= 0x55;
-            write(&moved(name, original.path(), folder.path()), &changed);
+            changed.written[at] ^= 0x55;
+            changed.write(&folder.path().join(name));
             let Ok(store) = open(folder.path()) else { continue };
             let row = block_on(store.snapshot().get(SPACE, b"k"));
-            let is_fine = row.as_ref().map_or(true, |row| row.as_ref().is_none_or(|row| row[..] == [b'v'; 500]));
-            assert!(is_fine, "byte {at} of {name}: {row:?}");
+            let is_fine = row.as_ref().map_or(true, |row| row.as_deref() == Some(&[b'v'; 500]));
+            assert!(is_fine, "byte {at} of {}: {row:?}", name.display());
         }
     }
 }
@@ -177,21 +269,4 @@ fn write_a_table(folder: &Path) {
         batch.put(SPACE, number.to_be_bytes().to_vec(), "w".repeat(1_000));
     }
     block_on(store.commit(batch)).expect("rows can be written");
-}
-
-/// Logs are longer than what is in them.
-fn written_bytes(content: &[u8]) -> usize {
-    content.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1)
-}
-
-fn moved(name: &str, from: &Path, to: &Path) -> PathBuf {
-    to.join(Path::new(name).strip_prefix(from).expect("it was found there"))
-}
-
-/// Leaves the zeros behind the written bytes as a hole.
-fn write(path: &Path, content: &[u8]) {
-    fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("creatable");
-    fs::write(path, &content[..written_bytes(content)]).expect("writable");
-    let file = fs::OpenOptions::new().write(true).open(path).expect("writable");
-    file.set_len(content.len() as u64).expect("writable");
 }

@@ -1,9 +1,12 @@
 //! Spaces give their room back, and many of them share one budget.
 
+mod noise;
+
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use noise::noise;
 use tesela_store::{Batch, Snapshot, SpaceId, Store, block_on};
 use tesela_store_embedded::{Durability, EmbeddedStore, Options};
 
@@ -21,15 +24,7 @@ fn options() -> Options {
 
 fn put(store: &EmbeddedStore, space: SpaceId, number: u32, bytes: usize) {
     let mut batch = Batch::new();
-    // Noise, so that compression leaves it as large as it is.
-    let mut state = u64::from(number);
-    let words = (0..bytes.div_ceil(8)).flat_map(|_| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        (mixed ^ (mixed >> 27)).to_le_bytes()
-    });
-    let value: Vec<u8> = words.take(bytes).collect();
-    batch.put(space, number.to_be_bytes().to_vec(), value);
+    batch.put(space, number.to_be_bytes().to_vec(), noise(u64::from(number), bytes));
     block_on(store.commit(batch)).expect("accepted");
 }
 
