@@ -2,6 +2,7 @@
 //!
 //! No `_` arms: an error that is new below must be decided on here.
 
+use crate::handlers::scripts::SCRIPTS_BUSY_RETRY_MS;
 use crate::respond::ApiError;
 use tesela_model::container::DefinitionError;
 use tesela_model::json::{Object, Value, to_string};
@@ -25,7 +26,15 @@ impl From<RouterError> for ApiError {
             RouterError::PartitionGone { .. } => {
                 Self::new(Status::Gone, message).with_sub_status(SubStatus::PARTITION_KEY_RANGE_GONE)
             }
-            RouterError::Continuation => Self::bad_request(message),
+            RouterError::Continuation
+            | RouterError::NoTrigger { .. }
+            | RouterError::TriggerOperation { .. }
+            | RouterError::TriggerOnPatch => Self::bad_request(message),
+            RouterError::Script(error) => error.into(),
+            RouterError::ScriptsBusy => {
+                let busy = Self::new(Status::TooManyRequests, message).with_sub_status(SubStatus::SCRIPT_CONCURRENCY);
+                Self { retry_after_ms: Some(SCRIPTS_BUSY_RETRY_MS), ..busy }
+            }
             RouterError::Query(error) => error.into(),
             RouterError::Plan(PlanError::Query(error)) => error.into(),
             RouterError::Plan(error) if error.is_unservable() => {

@@ -59,6 +59,10 @@ pub const VECTOR_SHARD_PATHS_MAX: usize = 1;
 pub const CONTAINER_PROCEDURES_MAX: usize = 100;
 pub const CONTAINER_FUNCTIONS_MAX: usize = 50;
 pub const CONTAINER_TRIGGERS_MAX: usize = 100;
+/// Writes of one run of a script, and bytes of the items it wrote; beyond either it is told to go on in another run.
+/// Ours: the commit of so much holds up the other writes of its physical partition for a moment only.
+pub const SCRIPT_WRITES_MAX: usize = 5_000;
+pub const SCRIPT_WRITTEN_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Largest time to live, in seconds (service limit).
 pub const TTL_SECONDS_MAX: i64 = 2_147_483_647;
 /// Manual throughput of a container or database (service limits).

@@ -41,6 +41,12 @@ const QUERY_OUTPUT_KB_RU: f64 = 0.06;
 /// RU of one call of a user-defined function. Ours.
 const QUERY_FUNCTION_CALL_RU: f64 = 0.1;
 
+/// Share of the RU of its operations a script is charged with: they come without a request each. Ours.
+const SCRIPT_OPERATIONS_SHARE: f64 = 0.9;
+/// Steps of a script for one RU, and the least a run costs. Ours: about what one millisecond allows for.
+const SCRIPT_STEPS_PER_RU: f64 = 100_000.0;
+const SCRIPT_RUN_RU: f64 = 1.0;
+
 /// Charges are told to a hundredth.
 pub fn round(charge_ru: f64) -> f64 {
     (charge_ru * 100.0).round() / 100.0
@@ -97,6 +103,11 @@ pub fn refused_write(bytes: usize) -> f64 {
     round(LOOKUP_RU + SHARE * size_write(bytes))
 }
 
+/// A run of a script: its operations, and its own work.
+pub fn script(operations_ru: f64, steps: u64) -> f64 {
+    round(operations_ru * SCRIPT_OPERATIONS_SHARE + (steps as f64 / SCRIPT_STEPS_PER_RU).max(SCRIPT_RUN_RU))
+}
+
 /// What a page of a query did in one physical partition.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QueryFacts {
@@ -147,6 +158,13 @@ mod tests {
             assert!(cost >= last, "{kb} KB costs {cost}, less than {last}");
             last = cost;
         }
+    }
+
+    #[test]
+    fn a_script_costs_what_it_does() {
+        assert_eq!(script(0.0, 0), 1.0);
+        assert_eq!(script(10.0, 20_000), 10.0);
+        assert_eq!(script(0.0, 500_000_000), 5000.0);
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub struct Container {
     pub self_link: String,
     pub partition_key: PartitionKeyDefinition,
     pub index: IndexSchema,
+    /// Whether items enter the index when nothing is said.
+    pub indexes_by_default: bool,
     pub unique_keys: Vec<Vec<PropertyPath>>,
     pub default_ttl: Option<DefaultTtl>,
     /// Whether every change is kept for the all-versions feed.
@@ -29,6 +31,7 @@ impl Container {
             rid,
             self_link,
             partition_key: definition.partition_key.clone(),
+            indexes_by_default: definition.indexing_policy.automatic(),
             index: IndexSchema::new(&definition.indexing_policy),
             unique_keys: definition.unique_key_policy.keys.iter().map(|key| key.paths.clone()).collect(),
             default_ttl: definition.default_ttl,

@@ -12,22 +12,42 @@ pub const SYSTEM_PROPERTIES: [&str; 5] = ["_rid", "_self", "_etag", "_attachment
 pub struct Stamp {
     pub ordinal: DocumentOrdinal,
     pub partition: u32,
-    pub lsn: u64,
-    pub sequence: u32,
+    pub version: VersionNumber,
     /// Unix seconds.
     pub now: u64,
+}
+
+/// What tells the versions a partition writes apart: their LSN and place in the commit or, for writes of scripts, which
+/// are shown before they have either, a number of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VersionNumber {
+    number: u64,
+    sequence: u32,
+}
+
+impl VersionNumber {
+    /// Set in numbers of scripts. LSNs and drawn numbers both stay below: 2^40 items fit a partition.
+    const SCRIPT: u64 = 1 << 47;
+
+    pub fn of_commit(lsn: u64, sequence: u32) -> Self {
+        Self { number: lsn & !Self::SCRIPT, sequence }
+    }
+
+    pub fn of_script(number: u64) -> Self {
+        Self { number: number | Self::SCRIPT, sequence: 0 }
+    }
 }
 
 /// The ETag of a version, quotes included. No two versions of a container's items share one: a partition numbers its
 /// commits, a commit its changes, and the seconds tell re-created containers apart.
 fn etag(stamp: &Stamp) -> String {
-    let Stamp { partition, lsn, sequence, now, .. } = stamp;
+    let Stamp { partition, version: VersionNumber { number, sequence }, now, .. } = stamp;
     format!(
         "\"{:08x}-{:04x}-{:04x}-{:04x}-{now:08x}{:04x}\"",
-        *lsn as u32,
+        *number as u32,
         sequence & 0xFFFF,
         partition & 0xFFFF,
-        lsn >> 32 & 0xFFFF,
+        number >> 32 & 0xFFFF,
         partition >> 16
     )
 }
@@ -50,6 +70,6 @@ pub fn stamp(document: &Document, container: &Container, stamp: &Stamp) -> Docum
 
 /// The ETag of a stored version, quotes included.
 pub fn of(record: &DocumentRecord) -> String {
-    let etag = record.document.root().get("_etag").and_then(|node| node.as_str().map(|text| text.into_owned()));
+    let etag = record.document.root().get("_etag").and_then(|node| node.as_str()).map(std::borrow::Cow::into_owned);
     etag.unwrap_or_default()
 }

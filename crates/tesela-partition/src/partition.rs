@@ -76,6 +76,14 @@ impl<S: Store> Partition<S> {
         self.space
     }
 
+    pub(crate) fn writer(&self) -> &Arc<Writer<S>> {
+        &self.writer
+    }
+
+    pub(crate) fn env(&self) -> &Env {
+        &self.env
+    }
+
     pub fn counters(&self) -> Counters {
         self.writer.counters()
     }
@@ -139,7 +147,7 @@ impl<S: Store> Partition<S> {
     }
 
     pub(crate) async fn run(&self, key: LogicalKey, steps: Vec<WriteStep>) -> Result<Committed, StepError> {
-        self.writer.run(Transaction { key, steps, unchanged_since: None }).await
+        self.writer.run(Transaction { key, steps, unchanged_since: None, now: None }).await
     }
 
     pub async fn read(&self, key: &LogicalKey, id: &str) -> Result<Option<DocumentRecord>, ReadError> {

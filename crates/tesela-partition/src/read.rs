@@ -61,6 +61,11 @@ pub struct View<S: Snapshot> {
 }
 
 impl<S: Snapshot> View<S> {
+    /// The same moment of the same partition, read from another snapshot.
+    pub fn over<T: Snapshot>(&self, snapshot: T) -> View<T> {
+        View { snapshot, space: self.space, now: self.now }
+    }
+
     pub async fn item(
         &self,
         key: &LogicalKey,

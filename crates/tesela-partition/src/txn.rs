@@ -9,10 +9,13 @@
 
 use crate::container::Container;
 use crate::error::WriteError;
+use crate::etag::VersionNumber;
 use crate::item::LogicalKey;
 use crate::layout::{Counters, DocumentRecord, Key, LogicalRecord};
+use crate::numbers::Numbers;
 use bytes::Bytes;
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use tesela_model::rid::DocumentOrdinal;
 use tesela_store::{Batch, Snapshot, SpaceId};
 
@@ -62,8 +65,13 @@ impl Overlay {
     pub fn range<'a>(
         &'a self,
         range: &'a tesela_store::KeyRange,
-    ) -> impl Iterator<Item = (&'a Bytes, &'a Option<Bytes>)> {
-        self.0.iter().filter(|(key, _)| range.contains(key))
+    ) -> impl DoubleEndedIterator<Item = (&'a Bytes, &'a Option<Bytes>)> {
+        // An empty range may have its bounds in the wrong order, which a map does not take.
+        let bounds = (!range.is_empty()).then(|| {
+            let end = range.end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+            (Bound::Included(&range.start[..]), end)
+        });
+        bounds.into_iter().flat_map(|bounds| self.0.range::<[u8], _>(bounds))
     }
 }
 
@@ -75,6 +83,8 @@ pub struct Scope<'a, S: Snapshot> {
     pub container: &'a Container,
     /// Unix seconds: the `_ts` of everything written.
     pub now: u64,
+    /// Where new items get their numbers.
+    pub numbers: &'a Numbers,
     /// Whether what goes leaves a tombstone, for a copy that is being made.
     pub keeps_tombstones: bool,
 }
@@ -89,6 +99,8 @@ pub struct Txn<'a, S: Snapshot> {
     /// The LSN this transaction commits under, and how many changes it has made so far.
     pub lsn: u64,
     pub sequence: u32,
+    /// The number a script has drawn for the write under way: its new item has it, and the version is named by it.
+    pub reserved: Option<u64>,
     logical: Option<LogicalRecord>,
 }
 
@@ -101,7 +113,8 @@ pub struct Effects {
 impl<'a, S: Snapshot> Txn<'a, S> {
     /// `counters` are those after the transaction before this one.
     pub fn new(scope: &'a Scope<'a, S>, key: LogicalKey, group: &'a Overlay, counters: Counters) -> Self {
-        Self { scope, key, group, own: Overlay::default(), counters, lsn: counters.lsn + 1, sequence: 0, logical: None }
+        let (lsn, own) = (counters.lsn + 1, Overlay::default());
+        Self { scope, key, group, own, counters, lsn, sequence: 0, reserved: None, logical: None }
     }
 
     pub async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, WriteError> {
@@ -121,8 +134,21 @@ impl<'a, S: Snapshot> Txn<'a, S> {
 
     /// The number of the next new item.
     pub fn issue_ordinal(&mut self) -> DocumentOrdinal {
-        self.counters.issued += 1;
-        DocumentOrdinal::new(self.scope.partition, self.counters.issued)
+        let number = self.reserved.unwrap_or_else(|| self.scope.numbers.draw());
+        self.counters.issued = self.counters.issued.max(number);
+        DocumentOrdinal::new(self.scope.partition, number)
+    }
+
+    /// What the version written at this place is named by: LSN and place, or the number a script has drawn.
+    pub fn version(&mut self, sequence: u32) -> VersionNumber {
+        match self.reserved {
+            None => VersionNumber::of_commit(self.lsn, sequence),
+            Some(number) => {
+                // Committed with the version, or a restart would give the number out again.
+                self.counters.issued = self.counters.issued.max(number);
+                VersionNumber::of_script(number)
+            }
+        }
     }
 
     /// The place of the next change in this transaction.

@@ -19,6 +19,7 @@ use crate::container::Container;
 use crate::error::WriteError;
 use crate::item::LogicalKey;
 use crate::layout::{Counters, Key};
+use crate::numbers::Numbers;
 use crate::txn::{Overlay, Scope, Txn};
 use crate::write::{self, Discard, WriteRequest, Written};
 use parking_lot::Mutex;
@@ -39,12 +40,19 @@ pub(crate) struct Transaction {
     pub(crate) steps: Vec<WriteStep>,
     /// The logical partition must not have changed since this LSN of its own (`None`: not checked).
     pub(crate) unchanged_since: Option<u64>,
+    /// Unix seconds, when the moment has been shown to somebody already (`None`: that of the commit).
+    pub(crate) now: Option<u64>,
 }
 
 /// A step of a transaction.
 #[derive(Clone)]
 pub(crate) enum WriteStep {
     Write(WriteRequest),
+    /// A write a script has made and seen already, under a number it drew.
+    Reserved {
+        request: WriteRequest,
+        number: u64,
+    },
     /// Read inside a batch: sees the steps before it.
     Read {
         id: String,
@@ -105,6 +113,7 @@ pub(crate) struct Writer<S: Store> {
     queue: Mutex<Queue>,
     counters: Mutex<Counters>,
     container: Mutex<Arc<Container>>,
+    numbers: Numbers,
     /// Whether items that go leave tombstones: a copy of the partition is being made.
     keeps_tombstones: AtomicBool,
 }
@@ -126,8 +135,14 @@ impl<S: Store> Writer<S> {
             queue: Mutex::new(Queue::default()),
             counters: Mutex::new(counters),
             container: Mutex::new(container),
+            numbers: Numbers::after(counters.issued),
             keeps_tombstones: AtomicBool::new(false),
         }
+    }
+
+    /// Where numbers are drawn beside the writer.
+    pub(crate) fn numbers(&self) -> &Numbers {
+        &self.numbers
     }
 
     /// The counters after the last commit.
@@ -197,22 +212,34 @@ impl<S: Store> Writer<S> {
         Some(queue.waiting.drain(..count).collect())
     }
 
+    /// The surroundings of a transaction over a snapshot.
+    pub(crate) fn scope<'a>(
+        &'a self,
+        snapshot: &'a S::Snapshot,
+        container: &'a Container,
+        now: u64,
+    ) -> Scope<'a, S::Snapshot> {
+        Scope {
+            snapshot,
+            space: self.space,
+            partition: self.partition,
+            container,
+            now,
+            numbers: &self.numbers,
+            keeps_tombstones: self.keeps_tombstones.load(Ordering::Relaxed),
+        }
+    }
+
     async fn commit_group(&self, jobs: Vec<Job>) {
         let container = self.container();
         let snapshot = self.store.snapshot();
         let now = self.env.now().unix_seconds();
-        let scope = Scope {
-            snapshot: &snapshot,
-            space: self.space,
-            partition: self.partition,
-            container: &container,
-            now,
-            keeps_tombstones: self.keeps_tombstones.load(Ordering::Relaxed),
-        };
+        let scope = self.scope(&snapshot, &container, now);
         let mut counters = self.counters();
         let mut group = Overlay::default();
         let mut answers = Vec::with_capacity(jobs.len());
         for Job { transaction, reply } in jobs {
+            let scope = Scope { now: transaction.now.unwrap_or(now), ..scope };
             let mut txn = Txn::new(&scope, transaction.key.clone(), &group, counters);
             let result = run_steps(&mut txn, &transaction).await;
             let lsn = txn.lsn;
@@ -332,6 +359,12 @@ async fn run_step<S: Snapshot>(txn: &mut Txn<'_, S>, step: &WriteStep) -> Result
     match step {
         WriteStep::Write(request) => Ok(StepOutcome::Written(write::apply(txn, request).await?)),
         WriteStep::Discard { id, what } => Ok(StepOutcome::Discarded(write::discard(txn, id, *what).await?)),
+        WriteStep::Reserved { request, number } => {
+            txn.reserved = Some(*number);
+            let written = write::apply(txn, request).await;
+            txn.reserved = None;
+            Ok(StepOutcome::Written(written?))
+        }
         WriteStep::Read { id, if_none_match } => {
             let found = txn.find(id).await?.map(|(_, record)| record);
             let live = found.filter(|record| !record.is_expired(txn.scope.now));

@@ -1,11 +1,12 @@
 //! Why the router did not do what it was asked. The border turns these facts into status codes.
 
-use crate::catalog::CatalogError;
+use crate::catalog::{CatalogError, TriggerMoment, TriggerOperation};
 use tesela_partition::StepError;
 use tesela_partition::error::{ReadError, WriteError};
 use tesela_partition::query::PageError;
 use tesela_query::QueryError;
 use tesela_query::plan::PlanError;
+use tesela_script::ScriptError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RouterError {
@@ -23,6 +24,16 @@ pub enum RouterError {
     Query(#[from] QueryError),
     #[error(transparent)]
     Plan(#[from] PlanError),
+    #[error(transparent)]
+    Script(ScriptError),
+    #[error("too many scripts are running")]
+    ScriptsBusy,
+    #[error("there is no {moment:?}-trigger '{name}'")]
+    NoTrigger { name: String, moment: TriggerMoment },
+    #[error("the trigger '{name}' is for operations of the type {operation:?}, which this is not")]
+    TriggerOperation { name: String, operation: TriggerOperation },
+    #[error("triggers do not run with a patch")]
+    TriggerOnPatch,
     #[error("the continuation token does not belong to this request")]
     Continuation,
 }

@@ -15,6 +15,7 @@ mod query;
 mod resource_query;
 mod router;
 mod scope;
+mod scripts;
 mod walk;
 
 pub use error::RouterError;
@@ -23,3 +24,4 @@ pub use items::{ItemRead, ItemWritten, Refused};
 pub use query::{Prepared, QueryPageOutcome, QuerySpec};
 pub use router::{Router, Served, Usage};
 pub use scope::Scope;
+pub use scripts::{ContainerFunctions, Executed, TriggerNames, TriggeredWrite};

@@ -5,6 +5,7 @@ use crate::error::RouterError;
 use crate::items::served;
 use crate::router::{Router, Served};
 use crate::scope::Scope;
+use crate::scripts::ContainerFunctions;
 use crate::walk::Walk;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,8 +22,8 @@ use tesela_query::functions::vector::Measure;
 use tesela_query::merge::{Merge, MergeOptions, Part, Step};
 use tesela_query::plan::{KeySelection, PlanContext, PlanScope, QueryPlan, SupportedFeatures, plan, select_keys};
 use tesela_query::{
-    CompileContext, CompiledQuery, ComputedProperty, Execution, ExecutionOptions, FullTextPath, NoFunctions,
-    QueryError, VectorPath,
+    CompileContext, CompiledQuery, ComputedProperty, Execution, ExecutionOptions, FullTextPath, QueryError,
+    UserFunctions, VectorPath,
 };
 use tesela_sql::ast::Query;
 use tesela_store::Store;
@@ -40,6 +41,7 @@ pub struct Prepared {
     pub syntax: Query,
     pub parameters: Vec<(String, Value)>,
     pub compiled: CompiledQuery,
+    functions: ContainerFunctions,
 }
 
 /// A page of rows.
@@ -91,7 +93,7 @@ impl Meaning {
         }
     }
 
-    fn context(&self, now_ticks: i64) -> CompileContext<'_> {
+    fn context<'a>(&'a self, now_ticks: i64, functions: &'a dyn UserFunctions) -> CompileContext<'a> {
         CompileContext {
             computed_properties: &self.computed,
             geospatial: self.geospatial,
@@ -99,7 +101,7 @@ impl Meaning {
             full_text: &self.full_text,
             language: self.language,
             now_ticks,
-            functions: &NoFunctions,
+            functions,
         }
     }
 }
@@ -112,6 +114,20 @@ fn measure(function: DistanceFunction) -> Measure {
     }
 }
 
+/// Parses a query and settles what its names mean in a container.
+pub(crate) fn bind(
+    definition: &ContainerDefinition,
+    text: &str,
+    parameters: &[(String, Value)],
+    now_ticks: i64,
+    functions: &dyn UserFunctions,
+) -> Result<(Query, CompiledQuery), QueryError> {
+    let syntax = tesela_sql::parse(text)?;
+    let meaning = Meaning::of(definition);
+    let compiled = CompiledQuery::compile(&syntax, parameters, &meaning.context(now_ticks, functions))?;
+    Ok((syntax, compiled))
+}
+
 impl<S: Store> Router<S> {
     fn now_ticks(&self) -> i64 {
         self.env().now().unix_micros() as i64 * 10
@@ -119,10 +135,10 @@ impl<S: Store> Router<S> {
 
     /// Parses a query and binds it to a container.
     pub fn prepare(&self, container: &Container, spec: QuerySpec) -> Result<Prepared, RouterError> {
-        let syntax = tesela_sql::parse(&spec.text).map_err(QueryError::from)?;
-        let meaning = Meaning::of(&container.definition);
-        let compiled = CompiledQuery::compile(&syntax, &spec.parameters, &meaning.context(self.now_ticks()))?;
-        Ok(Prepared { syntax, parameters: spec.parameters, compiled })
+        let functions = ContainerFunctions::new(self, container);
+        let (syntax, compiled) =
+            bind(&container.definition, &spec.text, &spec.parameters, self.now_ticks(), &functions)?;
+        Ok(Prepared { syntax, parameters: spec.parameters, compiled, functions })
     }
 
     /// The plan of a query for a client that merges by itself.
@@ -135,14 +151,16 @@ impl<S: Store> Router<S> {
     ) -> Result<QueryPlan, RouterError> {
         let syntax = tesela_sql::parse(&spec.text).map_err(QueryError::from)?;
         let meaning = Meaning::of(&container.definition);
-        let context = PlanContext { scope, compile: &meaning.context(self.now_ticks()) };
+        let functions = ContainerFunctions::new(self, container);
+        let context = PlanContext { scope, compile: &meaning.context(self.now_ticks(), &functions) };
         Ok(plan(&syntax, &spec.parameters, &container.definition.partition_key, features, &context)?)
     }
 
     /// The keys documents of the answer can have, by the query's own filter (R19).
     pub fn select_keys(&self, container: &Container, prepared: &Prepared) -> KeySelection {
         let meaning = Meaning::of(&container.definition);
-        select_keys(&prepared.compiled, &container.definition.partition_key, &meaning.context(self.now_ticks()))
+        let context = meaning.context(self.now_ticks(), &prepared.functions);
+        select_keys(&prepared.compiled, &container.definition.partition_key, &context)
     }
 
     /// A page from the next partition of the scope: for queries whose rows need no merging.
@@ -282,7 +300,7 @@ impl<S: Store> Router<S> {
     ) -> QueryRequest<'q> {
         QueryRequest {
             query: &prepared.compiled,
-            functions: &NoFunctions,
+            functions: &prepared.functions,
             scope,
             resume: Resume::default(),
             limit,
@@ -298,7 +316,8 @@ impl<S: Store> Router<S> {
         let spec = QuerySpec { text: format!("SELECT VALUE true {text}"), parameters: Vec::new() };
         let prepared = Arc::new(self.prepare(container, spec)?);
         Ok(Arc::new(move |document: Node<'_>| {
-            let mut execution = Execution::new(&prepared.compiled, ExecutionOptions::default());
+            let options = ExecutionOptions { functions: &prepared.functions, ..ExecutionOptions::default() };
+            let mut execution = Execution::new(&prepared.compiled, options);
             execution.push(document, 0).is_ok() && !execution.take_rows().is_empty()
         }))
     }

@@ -5,6 +5,7 @@
 
 use crate::catalog::{Catalog, Container, PhysicalPartition};
 use crate::error::RouterError;
+use crate::scripts::Scripts;
 use parking_lot::RwLock;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -19,6 +20,7 @@ pub struct Router<S: Store> {
     env: Env,
     catalog: Catalog<S>,
     open: RwLock<HashMap<SpaceId, Open<S>>>,
+    scripts: Arc<Scripts>,
 }
 
 struct Open<S: Store> {
@@ -44,7 +46,8 @@ pub struct Usage {
 
 impl<S: Store> Router<S> {
     pub fn new(store: S, env: Env, catalog: Catalog<S>) -> Self {
-        Self { store, env, catalog, open: RwLock::new(HashMap::new()) }
+        let scripts = Arc::new(Scripts::new(&env));
+        Self { store, env, catalog, open: RwLock::new(HashMap::new()), scripts }
     }
 
     pub fn catalog(&self) -> &Catalog<S> {
@@ -53,6 +56,10 @@ impl<S: Store> Router<S> {
 
     pub fn env(&self) -> &Env {
         &self.env
+    }
+
+    pub(crate) fn scripts(&self) -> &Arc<Scripts> {
+        &self.scripts
     }
 
     pub fn store(&self) -> &S {

@@ -12,8 +12,14 @@ use tesela_router::{Served, Usage};
 /// Characters of a name that stand in a header as they are.
 const PATH_CHARACTERS: &[u8] = b"/-_.~!*'()$&+,;=:@ ";
 
-/// Headers of the partition that answered.
+/// Headers of the partition that answered, for the session of its container.
 pub fn write_served(answer: &mut Answer, container: &Container, served: Served) {
+    write_partition(answer, served);
+    write_owner(answer, container);
+}
+
+/// Headers of the partition that answered.
+pub fn write_partition(answer: &mut Answer, served: Served) {
     let Served { partition, lsn } = served;
     answer.write(&header::SESSION_TOKEN, format_args!("{partition}:-1#{lsn}"));
     answer.write(&header::LSN, lsn);
@@ -23,7 +29,6 @@ pub fn write_served(answer: &mut Answer, container: &Container, served: Served) 
     answer.write(&header::QUORUM_ACKED_LSN, lsn);
     answer.write(&header::QUORUM_ACKED_LLSN, lsn);
     answer.write(&header::TRANSPORT_REQUEST_ID, lsn);
-    write_owner(answer, container);
 }
 
 /// Headers that tell clients which container's session an answer belongs to.

@@ -1,6 +1,6 @@
 //! Items one at a time: create, upsert, read, replace, patch, delete.
 
-use super::{item_answer, item_key, session};
+use super::{item_answer, item_key, scripts, session};
 use crate::gateway::Gateway;
 use crate::request::Call;
 use crate::respond::{Answer, ApiError};
@@ -12,8 +12,8 @@ use tesela_partition::{charge, etag};
 use tesela_protocol::header;
 use tesela_protocol::link::Addressing;
 use tesela_protocol::status::Status;
-use tesela_router::ItemRead;
 use tesela_router::catalog::Container;
+use tesela_router::{ItemRead, TriggeredWrite};
 use tesela_store::Store;
 
 impl<S: Store> Gateway<S> {
@@ -109,20 +109,27 @@ impl<S: Store> Gateway<S> {
         };
         let indexed = indexing_directive(call.text(&header::INDEXING_DIRECTIVE)?, container)?;
         let request = WriteRequest { key, write, conditions, indexed };
-        let outcome = self.router().write_item(container, request).await;
-        let done = outcome.map_err(|refused| {
-            let error = ApiError::from(refused.error).with_request_charge(refused.charge_ru);
-            match refused.served {
-                Some(served) => item_answer::served_error(error, container, served),
-                None => error,
+        let outcome = match scripts::trigger_names(call)? {
+            None => {
+                let item = self.router().write_item(container, request).await;
+                item.map(|item| TriggeredWrite { item, response: None, log: None })
             }
-        })?;
+            Some(names) => self.router().write_triggered(container, request, names, scripts::logging(call)?).await,
+        };
+        let TriggeredWrite { item: done, response, log } =
+            outcome.map_err(|refused| scripts::script_refused(refused, container))?;
         let written = &done.written;
         let mut answer = match written.action {
             Action::Created => item_answer::item(Status::Created, &written.record, call.wants_minimal()?),
             Action::Replaced => item_answer::item(Status::Ok, &written.record, call.wants_minimal()?),
             Action::Deleted => Answer::new(Status::NoContent),
         };
+        if let Some(response) = response
+            && answer.status() != Status::NoContent
+        {
+            answer.set_body(response);
+        }
+        scripts::write_log(&mut answer, log.as_deref());
         answer.set_request_charge(written.charge_ru);
         item_answer::write_served(&mut answer, container, done.served);
         item_answer::write_usage(&mut answer, self.router().usage(container, done.served.partition));

@@ -16,6 +16,7 @@ mod query_plan;
 mod ranges;
 mod resources;
 mod scope;
+pub(crate) mod scripts;
 pub mod session;
 
 use crate::gateway::Gateway;
@@ -44,6 +45,9 @@ impl<S: Store> Gateway<S> {
             P::Items { database, container } => self.items(call, &*self.container(call, database, container)?).await,
             P::Item { database, container, item } => {
                 self.item(call, &*self.container(call, database, container)?, item).await
+            }
+            P::Script { database, container, kind, script } if call.method == Method::POST => {
+                self.execute(call, &*self.container(call, database, container)?, *kind, script).await
             }
             P::PartitionKeyRanges { database, container } if call.method == Method::GET => {
                 self.partition_key_ranges(call, &*self.container(call, database, container)?)

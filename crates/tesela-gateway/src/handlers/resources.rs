@@ -137,6 +137,7 @@ impl<S: Store> Gateway<S> {
                 (Status::Created, catalog.create_container(database, &body, options).await?)
             }
             Feed::In(folder) => {
+                self.check_script(folder, &body).await?;
                 let upsert = call.flag(&header::IS_UPSERT)?;
                 let written = catalog.create_entry(folder, &body, upsert, precondition(call)?).await?;
                 (if written.created { Status::Created } else { Status::Ok }, written.resource)
@@ -173,7 +174,10 @@ impl<S: Store> Gateway<S> {
             Feed::Containers { database } => {
                 catalog.replace_container(database, id, &body, precondition(call)?).await?
             }
-            Feed::In(folder) => catalog.replace_entry(folder, id, &body, precondition(call)?).await?,
+            Feed::In(folder) => {
+                self.check_script(folder, &body).await?;
+                catalog.replace_entry(folder, id, &body, precondition(call)?).await?
+            }
             Feed::Offers => return self.replace_offer(call, id, &body, precondition(call)?).await,
             Feed::Databases => return Err(not_allowed(call)),
         };

@@ -305,6 +305,7 @@ impl<S: Store> Transfer<S> {
             partition: self.source.id(),
             container: &self.container,
             now: 0,
+            numbers: self.source.writer().numbers(),
             keeps_tombstones: false,
         }
     }

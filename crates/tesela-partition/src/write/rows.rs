@@ -121,7 +121,8 @@ fn new_version<S: Snapshot>(
 ) -> Result<DocumentRecord, WriteError> {
     let sequence = txn.next_sequence();
     let scope = txn.scope;
-    let stamp = Stamp { ordinal, partition: scope.partition, lsn: txn.lsn, sequence, now: scope.now };
+    let version = txn.version(sequence);
+    let stamp = Stamp { ordinal, partition: scope.partition, version, now: scope.now };
     let document = etag::stamp(&item.document, scope.container, &stamp);
     let bytes = document.text().len();
     if bytes > DOCUMENT_BYTES_MAX {

@@ -66,7 +66,7 @@ pub use named::Addressing;
 pub use offer::{Migration, Offer, Terms};
 pub use partition_map::{MapError, PartitionMap, PartitionStatus, PhysicalPartition, initial_partitions};
 pub use resource::{FeedPage, Precondition, Resource};
-pub use state::{Container, ContainerThroughput, Database, Feed, State};
+pub use state::{Container, ContainerThroughput, Database, Feed, Functions, State};
 pub use throughput::{MinimumFacts, Throughput, ThroughputError, partitions_needed};
 
 use arc_swap::ArcSwap;

@@ -68,6 +68,21 @@ impl Container {
     pub fn script(&self, kind: ScriptKind, id: &str, addressing: Addressing) -> Option<&Arc<Entry>> {
         self.scripts[kind as usize].get(id, addressing)
     }
+
+    /// The user-defined functions, as they are now.
+    pub fn functions(&self) -> Functions {
+        Functions(self.scripts[ScriptKind::Function as usize].clone())
+    }
+}
+
+/// The user-defined functions of a container at one moment; a clone shares them.
+#[derive(Clone)]
+pub struct Functions(Named<Entry>);
+
+impl Functions {
+    pub fn get(&self, name: &str) -> Option<&Arc<Entry>> {
+        self.0.get(name, Addressing::Name)
+    }
 }
 
 /// A list clients can read page by page.
