@@ -4,11 +4,9 @@ use super::{OTHER_KEY, ScriptTransaction, refusal};
 use crate::charge;
 use crate::item::{Item, ItemError};
 use crate::layout::DocumentRecord;
-use crate::query::{QueryRequest, Resume};
 use crate::read::{FeedScope, PageLimit};
 use crate::write::{self, Action, Conditions, Write, WriteRequest, etag_matches};
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use tesela_model::document::{Document, Kind};
 use tesela_model::json::{self, Object, Value};
 use tesela_model::limits::{FEED_PAGE_ITEMS_DEFAULT, LOGICAL_PARTITION_BYTES_MAX, PAGE_BYTES_MAX};
@@ -38,7 +36,7 @@ impl<S: Store> Collection for ScriptTransaction<S> {
     fn list(&mut self, page: &PageRequest) -> Result<Page, OpError> {
         let after = match &page.continuation {
             None => None,
-            Some(token) => Some(DocumentOrdinal(token.parse().map_err(|_| foreign_continuation())?)),
+            Some(token) => Some(DocumentOrdinal(token.parse().map_err(|_| refusal::foreign_continuation())?)),
         };
         let scope = FeedScope::Logical(self.key.epk.clone());
         let found = block_on(self.view().feed(&scope, after, limit(page))).map_err(refusal::of_read)?;
@@ -49,30 +47,10 @@ impl<S: Store> Collection for ScriptTransaction<S> {
     }
 
     fn query(&mut self, query: &Query, page: &PageRequest) -> Result<Page, OpError> {
-        let resume = match &page.continuation {
-            None => Resume::default(),
-            Some(token) => unhex(token).and_then(|bytes| Resume::decode(&bytes)).ok_or_else(foreign_continuation)?,
-        };
         let parameters = parameters(query.parameters.as_deref())?;
         let bound = self.queries.bind(&query.text, &parameters);
         let bound = bound.map_err(|error| OpError::refused(400, error.to_string()))?;
-        let env = self.env.clone();
-        let elapsed = move || env.elapsed();
-        let request = QueryRequest {
-            query: &bound.query,
-            functions: &*bound.functions,
-            scope: FeedScope::Logical(self.key.epk.clone()),
-            resume,
-            limit: limit(page),
-            now_ticks: self.env.now().unix_micros() as i64 * 10,
-            seed: self.env.random(),
-            statistics: None,
-            elapsed: &elapsed,
-        };
-        let found = block_on(self.view().query(&request)).map_err(refusal::of_page)?;
-        self.charge_ru += charge::query(&found.facts);
-        let rows = array(found.rows.iter().map(|row| std::str::from_utf8(row).expect("rows are JSON text")));
-        Ok(Page { rows, continuation: found.next.map(|resume| hex(&resume.encode())) })
+        self.run_query(&bound, limit(page), page.continuation.as_deref())
     }
 
     fn create(&mut self, body: &str, options: &WriteOptions) -> Result<Written, OpError> {
@@ -176,11 +154,7 @@ fn limit(page: &PageRequest) -> PageLimit {
     PageLimit { items, bytes: PAGE_BYTES_MAX }
 }
 
-fn foreign_continuation() -> OpError {
-    OpError::refused(400, "The continuation is not one that this method has answered.")
-}
-
-fn array<'a>(rows: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn array<'a>(rows: impl Iterator<Item = &'a str>) -> String {
     let mut text = String::from("[");
     for (index, row) in rows.enumerate() {
         if index > 0 {
@@ -203,17 +177,4 @@ fn parameters(text: Option<&str>) -> Result<Vec<(String, Value)>, OpError> {
         Some((name, Object::remove(&mut parameter, "value")?))
     };
     list.into_iter().map(|each| parameter(each).ok_or_else(malformed)).collect()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("writing to a string does not fail");
-        text
-    })
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u8>> = text.chars().map(|digit| Some(digit.to_digit(16)? as u8)).collect();
-    let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
-    Some(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }

@@ -24,6 +24,7 @@
 
 mod collection;
 mod layered;
+mod query;
 mod refusal;
 
 pub use layered::Layered;

@@ -47,6 +47,10 @@ pub(super) fn of_page(error: PageError) -> OpError {
     }
 }
 
+pub(super) fn foreign_continuation() -> OpError {
+    OpError::refused(400, "The continuation is not one that this method has answered.")
+}
+
 /// Not the script's to handle.
 fn abort(status: u16, message: String) -> OpError {
     OpError::Abort { status, substatus: 0, message }
