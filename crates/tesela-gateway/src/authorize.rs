@@ -5,7 +5,8 @@
 //! secondary, each also in a read-only form.
 //!
 //! What cannot be decided from the request alone is handed on: a [`Principal::ResourceToken`] is only good for what
-//! its permission says, which the catalog knows.
+//! its permission says, which the catalog knows. A read-only key reads everything but permissions: with them come tokens
+//! that may write.
 //!
 //! Outside the protocol: `/_tesela/…` takes an account key as a bearer token, because people and scripts call
 //! it by hand; the certificate and the explorer's files are for everyone. With the emulator's well-known key, and only with it,
@@ -22,6 +23,8 @@ use tesela_protocol::link::{Link, ResourcePath};
 use tesela_protocol::signature::{AccountKey, KeyError, Secret, Signature, SignedDate, text_to_sign};
 use tesela_protocol::status::{Status, SubStatus};
 
+use crate::operation::{Access, Operation};
+use crate::resource_token::TokenIssuer;
 use crate::respond::ApiError;
 
 #[cfg(test)]
@@ -70,6 +73,7 @@ struct Credential {
 /// Decides on requests by the keys of the account.
 pub struct Authorizer {
     credentials: Vec<Credential>,
+    tokens: TokenIssuer,
     /// The signature of the emulator's directory tokens, where they are accepted.
     emulator_token: Option<Secret>,
 }
@@ -82,9 +86,16 @@ impl Authorizer {
         let credential = |(role, text): (Role, &String)| {
             Ok(Credential { role, key: AccountKey::from_base64(text)?, bearer: Secret::new(text.trim()) })
         };
-        let credentials = full.chain(read_only).map(credential).collect::<Result<_, _>>()?;
+        let credentials = full.chain(read_only).map(credential).collect::<Result<Vec<_>, _>>()?;
+        let full = credentials.iter().filter(|credential| credential.role == Role::Full);
+        let tokens = TokenIssuer::new(full.map(|credential| &credential.key));
         let emulator_token = (keys.primary.trim() == EMULATOR_KEY).then(|| Secret::new(EMULATOR_KEY));
-        Ok(Self { credentials, emulator_token })
+        Ok(Self { credentials, tokens, emulator_token })
+    }
+
+    /// Makes the tokens of permissions.
+    pub(crate) fn tokens(&self) -> &TokenIssuer {
+        &self.tokens
     }
 
     /// On whose behalf the request is, or the error to answer it with.
@@ -97,7 +108,7 @@ impl Authorizer {
     ) -> Result<Principal, ApiError> {
         match link.path {
             ResourcePath::EmulatorCertificate | ResourcePath::Explorer { .. } => return Ok(Principal::Anonymous),
-            ResourcePath::Admin { .. } => return self.bearer(method, headers),
+            ResourcePath::Admin { .. } => return self.bearer(method, link, headers),
             _ => {}
         }
         let sent =
@@ -107,7 +118,7 @@ impl Authorizer {
         match Authorization::parse(&text).map_err(malformed)? {
             Authorization::Master { signature } => {
                 let role = self.master(method, link, headers, signature, now_unix_seconds)?;
-                allowed(role, method, headers)
+                allowed(role, method, link, headers)
             }
             Authorization::Resource { token } => Ok(Principal::ResourceToken(token.to_owned())),
             Authorization::Aad { token } => self.directory_token(token, now_unix_seconds),
@@ -140,7 +151,7 @@ impl Authorizer {
     }
 
     /// `Authorization: Bearer <account key>`.
-    fn bearer(&self, method: &Method, headers: &HeaderMap) -> Result<Principal, ApiError> {
+    fn bearer(&self, method: &Method, link: &Link<'_>, headers: &HeaderMap) -> Result<Principal, ApiError> {
         let sent = header::text(headers, &header::AUTHORIZATION)?.ok_or_else(missing)?;
         let presented = sent.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         let (_, presented) = presented.ok_or_else(|| malformed(AuthorizationError::Malformed))?;
@@ -150,7 +161,7 @@ impl Authorizer {
             found.or(matches.then_some(credential.role))
         });
         match role {
-            Some(role) => allowed(role, method, headers),
+            Some(role) => allowed(role, method, link, headers),
             None => Err(unauthorized("the bearer token is not a key of this account")),
         }
     }
@@ -189,29 +200,17 @@ fn emulator_claims(token: &str, secret: &Secret) -> Option<Value> {
     json::parse(&decode(claims)?).ok()
 }
 
-fn allowed(role: Role, method: &Method, headers: &HeaderMap) -> Result<Principal, ApiError> {
-    match role {
-        Role::Full => Ok(Principal::ReadWrite),
-        Role::ReadOnly if is_read(method, headers)? => Ok(Principal::ReadOnly),
-        Role::ReadOnly => {
-            Err(ApiError::new(Status::Forbidden, "the key of the request is read-only and the operation is a write"))
-        }
+fn allowed(role: Role, method: &Method, link: &Link<'_>, headers: &HeaderMap) -> Result<Principal, ApiError> {
+    if role == Role::Full {
+        return Ok(Principal::ReadWrite);
     }
-}
-
-/// Reads are GETs, and the POSTs that ask: queries and query plans.
-fn is_read(method: &Method, headers: &HeaderMap) -> Result<bool, ApiError> {
-    if method == Method::GET || method == Method::HEAD {
-        return Ok(true);
+    let refused =
+        |reason: &str| ApiError::new(Status::Forbidden, format!("the key of the request is read-only and {reason}"));
+    match Operation::of(method, &link.path, headers)? {
+        Operation::ReadPermissions => Err(refused("does not open permissions")),
+        operation if operation.access() == Access::Read => Ok(Principal::ReadOnly),
+        _ => Err(refused("the operation is a write")),
     }
-    let asks = [&header::IS_QUERY, &header::QUERY, &header::IS_QUERY_PLAN];
-    for marker in asks {
-        if method == Method::POST && header::flag(headers, marker)? {
-            // A batch in query's clothing is still a batch.
-            return Ok(!header::flag(headers, &header::IS_BATCH)?);
-        }
-    }
-    Ok(false)
 }
 
 fn unauthorized(message: impl Into<String>) -> ApiError {

@@ -1,7 +1,7 @@
 //! The gateway: one request in, one answer out.
 //!
 //! ```text
-//! link -> authorize -> body -> handlers::dispatch -> Answer | ApiError -> respond
+//! link -> authorize -> admit -> body -> handlers::dispatch -> Answer | ApiError -> respond
 //! ```
 
 use crate::account::Account;
@@ -46,6 +46,10 @@ impl<S: Store> Gateway<S> {
         &self.router
     }
 
+    pub(crate) fn authorizer(&self) -> &Authorizer {
+        &self.authorizer
+    }
+
     pub(crate) fn account(&self) -> &Account {
         &self.account
     }
@@ -65,10 +69,10 @@ impl<S: Store> Gateway<S> {
         {
             return Ok(Answer::json(Status::Ok, &br#"{"status":"ok"}"#[..]));
         }
-        let now = self.router.env().now().unix_seconds() as i64;
-        let principal = self.authorizer.authorize(&parts.method, &link, &parts.headers, now)?;
-        if let Principal::ResourceToken(_) = principal {
-            return Err(ApiError::new(Status::Unauthorized, "resource tokens are not accepted by this server"));
+        let now = self.router.env().now().unix_seconds();
+        let principal = self.authorizer.authorize(&parts.method, &link, &parts.headers, now as i64)?;
+        if let Principal::ResourceToken(token) = principal {
+            self.admit(&token, parts, &link, now).await?;
         }
         let body = body::read(incoming, REQUEST_BODY_BYTES_MAX, self.body_time).await?;
         let call = Call {

@@ -10,7 +10,9 @@
 //! | `connection`, `pulse` | one connection: telling protocols apart, and letting go of idle and slow clients |
 //! | [`tls`] | the certificate and the handshake |
 //! | [`body`] | reading a request's body |
-//! | [`authorize`] | who may do what |
+//! | [`authorize`] | who asks, and whether his key allows it |
+//! | `operation` | what a request does |
+//! | `resource_token`, `permission`, `admit` | tokens of permissions, and what they allow |
 //! | `gateway`, `request` | one request from link to answer |
 //! | [`handlers`] | what is done, a file for each kind of resource |
 //! | `error_map` | what went wrong below, as a status |
@@ -20,6 +22,7 @@
 //! | [`limits`] | what a connection may cost |
 
 pub mod account;
+mod admit;
 pub mod authorize;
 pub mod body;
 mod connection;
@@ -29,8 +32,11 @@ mod gateway;
 pub mod handlers;
 pub mod limits;
 pub mod listen;
+mod operation;
+mod permission;
 mod pulse;
 mod request;
+mod resource_token;
 pub mod respond;
 pub mod tls;
 

@@ -1,5 +1,6 @@
 //! A request, read: what the handlers work with.
 
+use crate::operation;
 use crate::respond::ApiError;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Method};
@@ -57,13 +58,9 @@ impl Call<'_> {
         Ok(header::optional_flag(self.headers, &header::POPULATE_CONTENT_RESPONSE)? == Some(false))
     }
 
-    /// A query by either of the two markers clients use.
+    /// A query by any of the markers clients use.
     pub fn is_query(&self) -> Result<bool, ApiError> {
-        if self.flag(&header::IS_QUERY)? || self.flag(&header::QUERY)? {
-            return Ok(true);
-        }
-        let kind = self.headers.get(http::header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        Ok(kind.is_some_and(|kind| kind.starts_with("application/query+json")))
+        Ok(operation::is_query(self.headers)?)
     }
 
     /// The page size asked for; `None` leaves it to the server.

@@ -90,6 +90,10 @@ pub const PARTITION_BYTES_MAX: u64 = 50 * 1024 * 1024 * 1024;
 pub const LOGICAL_PARTITION_BYTES_MAX: u64 = 20 * 1024 * 1024 * 1024;
 /// Continuation token, in bytes: the JavaScript SDK asks for at most 1 KB on every request.
 pub const CONTINUATION_BYTES_MAX: usize = 1024;
+/// Life of a resource token, when the request does not say and when it does (service limits).
+pub const RESOURCE_TOKEN_SECONDS_DEFAULT: u64 = 60 * 60;
+pub const RESOURCE_TOKEN_SECONDS_MIN: u64 = 10 * 60;
+pub const RESOURCE_TOKEN_SECONDS_MAX: u64 = 24 * 60 * 60;
 /// Difference between the date of a signed request and our clock (service limit).
 pub const CLOCK_SKEW_SECONDS_MAX: i64 = 15 * 60;
 /// A session's wait inside a page of a query before it is cut, in milliseconds (service limit: 5 s

@@ -11,6 +11,7 @@ mod items;
 mod key_delete;
 mod offers;
 mod paging;
+mod permissions;
 mod query;
 mod query_plan;
 mod ranges;

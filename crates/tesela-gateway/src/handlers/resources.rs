@@ -3,7 +3,7 @@
 //! They are alike: a feed that is listed, queried and posted to, and resources that are read, replaced and deleted. What
 //! differs is which of these a kind has, and what a write needs besides its body.
 
-use super::{not_allowed, query_plan};
+use super::{not_allowed, permissions, query_plan};
 use crate::gateway::Gateway;
 use crate::request::Call;
 use crate::respond::{Answer, ApiError};
@@ -103,7 +103,8 @@ impl<S: Store> Gateway<S> {
     fn list(&self, call: &Call<'_>, feed: Feed<'_>) -> Result<Answer, ApiError> {
         let most = call.max_item_count()?.unwrap_or(FEED_PAGE_ITEMS_DEFAULT);
         let continuation = call.text(&header::CONTINUATION)?.filter(|token| !token.is_empty());
-        let page = self.router().catalog().state().page(feed, continuation, most)?;
+        let mut page = self.router().catalog().state().page(feed, continuation, most)?;
+        page.resources = page.resources.iter().map(|one| self.shown(call, feed, one)).collect::<Result<_, _>>()?;
         let mut answer = Answer::json(Status::Ok, page.to_json());
         answer.set_request_charge(READ_RU);
         answer.write(&header::ITEM_COUNT, page.resources.len());
@@ -115,8 +116,10 @@ impl<S: Store> Gateway<S> {
 
     fn query_feed(&self, call: &Call<'_>, feed: Feed<'_>) -> Result<Answer, ApiError> {
         let spec = query_plan::spec(&call.body)?;
-        let (owner, rows) = self.router().catalog().state().query(feed, &spec)?;
-        let mut writer = FeedWriter::new(&owner, feed_name(feed.kind()));
+        let mut page = self.router().catalog().state().page(feed, None, usize::MAX)?;
+        page.resources = page.resources.iter().map(|one| self.shown(call, feed, one)).collect::<Result<_, _>>()?;
+        let rows = page.query(&spec)?;
+        let mut writer = FeedWriter::new(&page.owner_rid, feed_name(feed.kind()));
         rows.iter().for_each(|row| writer.push(std::str::from_utf8(row).expect("rows are JSON text")));
         let mut answer = Answer::json(Status::Ok, writer.finish());
         answer.set_request_charge(READ_RU);
@@ -127,6 +130,7 @@ impl<S: Store> Gateway<S> {
     async fn create_resource(&self, call: &Call<'_>, feed: Feed<'_>) -> Result<Answer, ApiError> {
         let catalog = self.router().catalog();
         let body = call.json_object()?;
+        permissions::check(call, feed, &body)?;
         let (status, resource) = match feed {
             Feed::Databases => (Status::Created, catalog.create_database(&body, throughput(call)?).await?),
             Feed::Containers { database } => {
@@ -144,7 +148,7 @@ impl<S: Store> Gateway<S> {
             }
             Feed::Offers => return Err(not_allowed(call)),
         };
-        Ok(single(status, &resource, WRITE_RU))
+        Ok(single(status, &self.shown(call, feed, &resource)?, WRITE_RU))
     }
 
     async fn read_resource(&self, call: &Call<'_>, feed: Feed<'_>, id: &str) -> Result<Answer, ApiError> {
@@ -156,10 +160,10 @@ impl<S: Store> Gateway<S> {
             answer.set_request_charge(READ_RU);
             return Ok(answer);
         }
-        let mut answer = single(Status::Ok, resource, READ_RU);
+        let mut answer = single(Status::Ok, &self.shown(call, feed, resource)?, READ_RU);
         match feed {
             Feed::Containers { database } => {
-                self.write_container_extras(call, &mut answer, state.container(database, id)?).await?
+                self.write_container_extras(call, &mut answer, state.container(database, id)?).await?;
             }
             Feed::Offers => self.write_offer_headers(&mut answer, &state, state.offer(id)?),
             Feed::Databases | Feed::In(_) => {}
@@ -170,6 +174,7 @@ impl<S: Store> Gateway<S> {
     async fn replace_resource(&self, call: &Call<'_>, feed: Feed<'_>, id: &str) -> Result<Answer, ApiError> {
         let catalog = self.router().catalog();
         let body = call.json_object()?;
+        permissions::check(call, feed, &body)?;
         let resource = match feed {
             Feed::Containers { database } => {
                 catalog.replace_container(database, id, &body, precondition(call)?).await?
@@ -181,7 +186,7 @@ impl<S: Store> Gateway<S> {
             Feed::Offers => return self.replace_offer(call, id, &body, precondition(call)?).await,
             Feed::Databases => return Err(not_allowed(call)),
         };
-        Ok(single(Status::Ok, &resource, WRITE_RU))
+        Ok(single(Status::Ok, &self.shown(call, feed, &resource)?, WRITE_RU))
     }
 
     async fn delete_resource(&self, call: &Call<'_>, feed: Feed<'_>, id: &str) -> Result<Answer, ApiError> {

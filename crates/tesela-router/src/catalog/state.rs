@@ -261,6 +261,15 @@ impl State {
         entries.get(id, addressing).ok_or_else(|| not_found(folder.kind(), id))
     }
 
+    /// The permission with this RID.
+    pub fn permission(&self, rid: &ResourceId) -> Option<&Arc<Entry>> {
+        let (database, rest) = rid.as_bytes().split_first_chunk::<4>()?;
+        let (user, number) = rest.split_first_chunk::<4>()?;
+        let number = u64::from_le_bytes(number.try_into().ok()?);
+        let database = self.databases.at(u64::from(u32::from_be_bytes(*database)))?;
+        database.users.at(u64::from(u32::from_be_bytes(*user)))?.permissions.at(number)
+    }
+
     /// Any resource of the catalog, as clients read it.
     pub fn resource(&self, feed: Feed<'_>, id: &str) -> Result<&Resource> {
         match feed {
