@@ -20,9 +20,9 @@ use hyper::body::Incoming;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tesela_model::limits::REQUEST_BODY_BYTES_MAX;
-use tesela_protocol::binary_json;
 use tesela_protocol::link::{Link, ResourcePath};
 use tesela_protocol::status::Status;
+use tesela_protocol::{binary_json, header};
 use tesela_router::Router;
 use tesela_store::Store;
 
@@ -82,7 +82,10 @@ impl<S: Store> Gateway<S> {
             body: as_text(body)?,
             endpoint: endpoint(parts, info),
         };
-        self.dispatch(&call).await
+        let mut answer = self.dispatch(&call).await?;
+        answer
+            .write(&header::CONTENT_LOCATION, format_args!("{}{}", call.endpoint, parts.uri.path().trim_matches('/')));
+        Ok(answer)
     }
 }
 
@@ -100,7 +103,7 @@ fn as_text(body: Bytes) -> Result<Bytes, ApiError> {
 /// The endpoint as the client reached it. `localhost` is advertised by its number: clients then keep to one
 /// address family, and their test suites tell the two names apart.
 fn endpoint(parts: &Parts, info: ConnectionInfo) -> String {
-    let host = parts.uri.authority().map(|authority| authority.as_str());
+    let host = parts.uri.authority().map(http::uri::Authority::as_str);
     let host = host.or_else(|| parts.headers.get(http::header::HOST).and_then(|host| host.to_str().ok()));
     let host = host.unwrap_or("127.0.0.1:8081");
     let host = match host.strip_prefix("localhost") {

@@ -179,6 +179,8 @@ pub static REQUEST_CHARGE: HeaderName = HeaderName::from_static("x-ms-request-ch
 pub static ALT_CONTENT_PATH: HeaderName = HeaderName::from_static("x-ms-alt-content-path");
 /// Owner by RID.
 pub static CONTENT_PATH: HeaderName = HeaderName::from_static("x-ms-content-path");
+/// The address that answered.
+pub static CONTENT_LOCATION: HeaderName = HeaderName::from_static("content-location");
 pub static ETAG: HeaderName = HeaderName::from_static("etag");
 pub static SUBSTATUS: HeaderName = HeaderName::from_static("x-ms-substatus");
 pub static ITEM_COUNT: HeaderName = HeaderName::from_static("x-ms-item-count");

@@ -1,6 +1,7 @@
 """Names and resource ids: each resource has two addresses, and both work everywhere."""
 
 import pytest
+from azure.cosmos import PartitionKey
 
 from conftest import unique
 from rest import key_header
@@ -46,6 +47,16 @@ def test_sdk_addresses_an_item_it_holds_by_its_self_link(container):
     assert container.read_item(item, "a")["id"] == "1"
     container.replace_item(item, dict(item, n=1))
     container.delete_item(item, "a")
+
+
+def test_key_of_an_item_by_rid_must_be_whole_and_its_own(rest, database, make_container):
+    tree = make_container(PartitionKey(path=["/a", "/b"], kind="MultiHash"))
+    item = tree.create_item({"id": "1", "a": "x", "b": "y"})
+    path = f"/{item['_self']}"
+    assert rest.get(path, **key_header("x", "y")).json() == item
+    partial = rest.get(path, **key_header("x"))
+    assert (partial.status, partial.sub_status) == (400, 1001)
+    assert rest.get(path, **key_header("x", "z")).status == 404
 
 
 def test_container_replace_and_delete_by_rid(rest, by_rid):

@@ -146,7 +146,7 @@ def test_sdk_resumes_from_a_token(filled):
 
 @pytest.mark.parametrize(
     "window, everything",
-    [(("", "FF"), True), (("00", "3F"), True), (("", "00"), False), (("FF", "FF"), False)],
+    [(("", "FF"), True), (("00", "3F"), True), (("", "00"), False), (("1F", "1F"), False), (("FF", "FF"), False)],
     ids=str,
 )
 def test_windows_of_the_hash_space(rest, filled, paths, window, everything):

@@ -170,6 +170,12 @@ def test_stronger_consistency_than_the_account_is_refused(rest, paths):
         assert rest.get(paths.docs, x_ms_consistency_level=level).status == 400
 
 
+def test_answers_say_where_they_come_from(rest, paths):
+    created = rest.post(f"{paths.docs}/", {"id": "1", "pk": "a"}, **A)
+    assert created.headers["content-location"] == f"http://{rest.host}:{rest.port}{paths.docs}"
+    assert rest.get(paths.doc("1"), **A).headers["content-location"].endswith(paths.doc("1"))
+
+
 def test_session_tokens_are_read(rest, paths):
     rest.post(paths.docs, {"id": "1", "pk": "a"}, **A)
     assert rest.get(paths.doc("1"), x_ms_session_token="0:-1#1", **A).status == 200

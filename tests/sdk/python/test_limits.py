@@ -36,7 +36,7 @@ def test_key_value_v2(rest, paths, size, fits):
     assert answer.status == (201 if fits else 400)
 
 
-@pytest.mark.parametrize("size, fits", [(100, True), (200, False)])
+@pytest.mark.parametrize("size, fits", [(100, True), (2000, True), (2100, False)])
 def test_key_value_v1(rest, database, size, fits):
     name = unique("v1")
     rest.post(f"/dbs/{database.id}/colls", {"id": name, "partitionKey": {"paths": ["/pk"]}})

@@ -22,8 +22,7 @@ def orders(request, database):
                 "total": (n * 37) % 101,
                 "status": ["open", "paid", "sent"][n % 3],
                 "lines": [{"sku": f"s{n % 4}", "n": n % 5}],
-            },
-            no_response=True,
+            }
         )
     return container
 

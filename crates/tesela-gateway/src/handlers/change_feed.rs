@@ -9,6 +9,7 @@ use crate::request::Call;
 use crate::respond::{Answer, ApiError};
 use tesela_model::json::{Object, Value, to_string};
 use tesela_model::limits::FEED_PAGE_ITEMS_DEFAULT;
+use tesela_model::partition_key::Component;
 use tesela_partition::layout::{DocumentRecord, HistoryRecord, Operation};
 use tesela_protocol::feed::{FeedName, FeedWriter};
 use tesela_protocol::status::Status;
@@ -69,12 +70,12 @@ struct Page {
 
 impl<S: Store> Gateway<S> {
     pub(super) async fn change_feed(&self, call: &Call<'_>, container: &Container) -> Result<Answer, ApiError> {
+        session::check(call)?;
         let scope = scope::of(call, container)?;
         let page = match mode(call)? {
             Mode::Latest => self.latest_page(call, container, &scope).await?,
             Mode::All => self.all_page(call, container, &scope).await?,
         };
-        session::check(call, container, page.served)?;
         let mut answer = if page.items.is_empty() {
             Answer::new(Status::NotModified)
         } else {
@@ -164,8 +165,7 @@ fn envelope(lsn: u64, change: &HistoryRecord, container: &Container) -> String {
     let named = gone.then(|| {
         let definition = &container.definition.partition_key;
         let names = definition.paths.iter().map(|path| path.steps().last().cloned().unwrap_or_default());
-        let values =
-            definition.extract(root).components().iter().map(|component| component.to_json()).collect::<Vec<_>>();
+        let values = definition.extract(root).components().iter().map(Component::to_json).collect::<Vec<_>>();
         let key: Object = names.zip(values).collect();
         (root.get("id").map_or(Value::Null, |id| id.to_value()), Value::Object(key))
     });

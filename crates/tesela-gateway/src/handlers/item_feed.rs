@@ -14,11 +14,11 @@ use tesela_store::Store;
 impl<S: Store> Gateway<S> {
     pub(super) async fn read_items(&self, call: &Call<'_>, container: &Container) -> Result<Answer, ApiError> {
         session::reads_strong(call, self.account().consistency)?;
+        session::check(call)?;
         let scope = scope::of(call, container)?;
         let resume = paging::resume(call, container)?;
         let limit = paging::limit(call, FEED_PAGE_ITEMS_DEFAULT)?;
         let page = self.router().read_feed(container, &scope, resume.as_deref(), limit).await?;
-        session::check(call, container, page.served)?;
         let mut feed = FeedWriter::new(&container.rid.to_string(), FeedName::Documents);
         page.records.iter().for_each(|record| feed.push(record.document.text()));
         let mut answer = Answer::json(Status::Ok, feed.finish());

@@ -4,6 +4,7 @@ use super::{item_answer, item_key, scripts, session};
 use crate::gateway::Gateway;
 use crate::request::Call;
 use crate::respond::{Answer, ApiError};
+use std::borrow::Cow;
 use tesela_model::rid::{ChildKind, DocumentOrdinal, ResourceId};
 use tesela_partition::item::{Item, ItemError, LogicalKey};
 use tesela_partition::patch::Patch;
@@ -28,15 +29,17 @@ impl<S: Store> Gateway<S> {
 
     pub(super) async fn read_item(&self, call: &Call<'_>, container: &Container, id: &str) -> Result<Answer, ApiError> {
         let strong = session::reads_strong(call, self.account().consistency)?;
+        session::check(call)?;
+        let definition = &container.definition.partition_key;
         let read = match self.find_by_rid(call, container, id, strong).await? {
-            Some(found) => found,
-            None => {
-                let key = item_key::of_point(call, &container.definition.partition_key)?;
-                self.router().read_item(container, &key, id, strong).await?
+            Some(mut found) => {
+                // A RID needs no key; one that is given must be whole, and the item's.
+                let key = call.partition_key()?.map(|value| item_key::full(value, definition)).transpose()?;
+                found.record.take_if(|record| key.is_some_and(|key| key.epk != record.epk));
+                found
             }
+            None => self.router().read_item(container, &item_key::of_point(call, definition)?, id, strong).await?,
         };
-        session::check(call, container, read.served)
-            .map_err(|error| item_answer::served_error(error, container, read.served))?;
         let Some(record) = &read.record else {
             let error =
                 ApiError::not_found(format!("Entity with the specified id does not exist in the system: '{id}'"));
@@ -150,7 +153,7 @@ impl<S: Store> Gateway<S> {
         let record =
             found.record.ok_or_else(|| ApiError::not_found(format!("there is no item with the resource id '{id}'")))?;
         let root = record.document.root();
-        let name = root.get("id").and_then(|id| id.as_str()).map(|id| id.into_owned()).unwrap_or_default();
+        let name = root.get("id").and_then(|id| id.as_str()).map(Cow::into_owned).unwrap_or_default();
         let key = LogicalKey { value: definition.extract(root), epk: record.epk.clone() };
         match call.partition_key()? {
             Some(value) if item_key::full(value.clone(), definition)?.value != key.value => Err(item_key::mismatch()),

@@ -36,15 +36,13 @@ enum Way {
 impl<S: Store> Gateway<S> {
     pub(super) async fn query_items(&self, call: &Call<'_>, container: &Container) -> Result<Answer, ApiError> {
         session::reads_strong(call, self.account().consistency)?;
+        session::check(call)?;
         let spec = spec(&call.body)?;
         let prepared = self.router().prepare(container, spec.clone())?;
         let way = self.way(call, container, &spec, &prepared)?;
         let resume = paging::resume(call, container)?;
         let limit = paging::limit(call, QUERY_PAGE_ITEMS_DEFAULT)?;
         let page = self.run(container, &way, &prepared, resume.as_deref(), limit).await?;
-        for served in &page.visited {
-            session::check(call, container, *served)?;
-        }
         let mut answer = rows_answer(container, &page);
         paging::write_next(&mut answer, container, page.continuation.as_deref())?;
         if call.flag(&header::POPULATE_QUERY_METRICS)? {

@@ -55,8 +55,17 @@ fn window(call: &Call<'_>) -> Result<Option<EpkRange>, ApiError> {
         }
     };
     let (min, max) = (bound(start, Epk::min())?, bound(end, Epk::max())?);
-    match EpkRange::new(min, max) {
+    match EpkRange::new(min.clone(), max.clone()) {
         Some(range) => Ok(Some(range)),
-        None => Err(ApiError::bad_request("the key window is empty")),
+        None if min == max => Ok(Some(beyond_every_key())),
+        None => Err(ApiError::bad_request("the key window ends before it starts")),
     }
+}
+
+/// A range without keys: none hashes to the end of the space or behind it.
+fn beyond_every_key() -> EpkRange {
+    let end = Epk::max();
+    let mut behind = end.as_bytes().to_vec();
+    behind.push(0);
+    EpkRange::new(end, Epk::from_bytes(behind)).expect("a longer key is greater")
 }
