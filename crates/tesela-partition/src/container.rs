@@ -2,7 +2,6 @@
 
 use crate::index::IndexSchema;
 use tesela_model::container::{ContainerDefinition, DefaultTtl};
-use tesela_model::document::Node;
 use tesela_model::limits::LOGICAL_PARTITION_BYTES_MAX;
 use tesela_model::partition_key::{PartitionKeyDefinition, PropertyPath};
 use tesela_model::rid::ResourceId;
@@ -21,12 +20,16 @@ pub struct Container {
     pub default_ttl: Option<DefaultTtl>,
     /// Whether every change is kept for the all-versions feed.
     pub keeps_history: bool,
+    /// For how long; what is older may go.
+    pub history_seconds: u64,
     /// R11.
     pub logical_partition_bytes_max: u64,
 }
 
 impl Container {
     pub fn new(rid: ResourceId, self_link: String, definition: &ContainerDefinition) -> Self {
+        let retention = definition.change_feed_policy.as_ref().map_or(0, |policy| policy.retention_minutes);
+        let history_seconds = u64::from(retention) * 60;
         Self {
             rid,
             self_link,
@@ -35,19 +38,9 @@ impl Container {
             index: IndexSchema::new(&definition.indexing_policy),
             unique_keys: definition.unique_key_policy.keys.iter().map(|key| key.paths.clone()).collect(),
             default_ttl: definition.default_ttl,
-            keeps_history: definition.change_feed_policy.as_ref().is_some_and(|policy| policy.retention_minutes > 0),
+            history_seconds,
+            keeps_history: history_seconds > 0,
             logical_partition_bytes_max: LOGICAL_PARTITION_BYTES_MAX,
-        }
-    }
-
-    /// When a document written at `now` (Unix seconds) expires; 0 is never.
-    pub fn expiry(&self, root: Node<'_>, now: u64) -> u64 {
-        let Some(default) = self.default_ttl else { return 0 };
-        let own = root.get("ttl").and_then(|ttl| ttl.as_f64());
-        match (own, default) {
-            (Some(seconds), _) if seconds > 0.0 => now + seconds as u64,
-            (Some(_), _) | (None, DefaultTtl::Never) => 0,
-            (None, DefaultTtl::Seconds(seconds)) => now + u64::from(seconds),
         }
     }
 }

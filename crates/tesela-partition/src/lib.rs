@@ -24,6 +24,7 @@ pub mod read;
 mod removal;
 pub mod script;
 pub mod split;
+mod sweep;
 pub mod txn;
 mod unique;
 pub mod write;
@@ -31,4 +32,5 @@ mod writer;
 
 pub use partition::{BatchStep, Partition, WriteOutcome};
 pub use removal::Removed;
+pub use sweep::{SweepPosition, Swept};
 pub use writer::{Committed, Hold, StepError, StepOutcome};

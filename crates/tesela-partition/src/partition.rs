@@ -124,7 +124,8 @@ impl<S: Store> Partition<S> {
 
     /// The partition at the moment of a snapshot.
     pub(crate) fn view_of(&self, snapshot: S::Snapshot) -> View<S::Snapshot> {
-        View { snapshot, space: self.space, now: self.env.now().unix_seconds() }
+        let ttl = self.container().default_ttl;
+        View { snapshot, space: self.space, now: self.env.now().unix_seconds(), ttl }
     }
 
     pub async fn write(&self, request: WriteRequest) -> Result<WriteOutcome, WriteError> {

@@ -8,6 +8,7 @@ use crate::error::ReadError;
 use crate::item::LogicalKey;
 use crate::layout::{DocumentRecord, Key};
 use bytes::Bytes;
+use tesela_model::container::DefaultTtl;
 use tesela_model::epk::{Epk, EpkRange};
 use tesela_model::rid::DocumentOrdinal;
 use tesela_store::{Direction, KeyRange, ScanLimit, Snapshot, SpaceId};
@@ -58,12 +59,14 @@ pub struct View<S: Snapshot> {
     pub space: SpaceId,
     /// Unix seconds: what has expired by then is not there.
     pub now: u64,
+    /// Whether items expire, and those that say nothing after how long.
+    pub ttl: Option<DefaultTtl>,
 }
 
 impl<S: Snapshot> View<S> {
     /// The same moment of the same partition, read from another snapshot.
     pub fn over<T: Snapshot>(&self, snapshot: T) -> View<T> {
-        View { snapshot, space: self.space, now: self.now }
+        View { snapshot, space: self.space, now: self.now, ttl: self.ttl }
     }
 
     pub async fn item(
@@ -79,7 +82,7 @@ impl<S: Snapshot> View<S> {
     pub async fn document(&self, ordinal: DocumentOrdinal) -> Result<Option<DocumentRecord>, ReadError> {
         let Some(bytes) = self.snapshot.get(self.space, &Key::document(ordinal)).await? else { return Ok(None) };
         let record = DocumentRecord::decode(&bytes)?;
-        Ok((!record.is_expired(self.now)).then_some(record))
+        Ok((!record.is_expired(self.now, self.ttl)).then_some(record))
     }
 
     /// Documents of a scope behind `after`.
@@ -111,7 +114,7 @@ impl<S: Snapshot> View<S> {
             let (rows, rest) = self.rows(range, SCAN_ROWS).await?;
             for (key, value) in rows {
                 let record = DocumentRecord::decode(&value)?;
-                if !record.is_expired(self.now) && !page.push(Key::document_ordinal(&key)?, record) {
+                if !record.is_expired(self.now, self.ttl) && !page.push(Key::document_ordinal(&key)?, record) {
                     return Ok(page.cut());
                 }
             }

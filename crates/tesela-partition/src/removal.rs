@@ -1,10 +1,10 @@
-//! Items that go in numbers: those whose time has run out, and whole logical partitions.
+//! Emptying a logical partition.
 //!
-//! Both work in bounded chunks, so that ordinary writes find their turn in between, and both name items that may be
-//! gone when their turn comes: a chunk removes what is still there and is content with the rest.
+//! It goes in bounded chunks, so that ordinary writes find their turn in between, and names items that may be gone when
+//! their turn comes: a chunk removes what is still there and is content with the rest.
 //!
-//! A logical partition is emptied as it was when the call came: what is created meanwhile stays, so the work ends
-//! however busy the key is. Each chunk is one transaction of that logical partition and one LSN.
+//! The partition is emptied as it was when the call came: what is created meanwhile stays, so the work ends however
+//! busy the key is. Each chunk is one transaction of that logical partition and one LSN.
 
 use crate::error::{ReadError, WriteError};
 use crate::item::LogicalKey;
@@ -16,7 +16,7 @@ use tesela_model::rid::DocumentOrdinal;
 use tesela_store::Store;
 
 /// Items removed in one transaction. Ours: as many as the operations of the largest batch a client may send.
-const CHUNK_ITEMS: usize = tesela_model::limits::BATCH_OPERATIONS_MAX;
+pub(crate) const CHUNK_ITEMS: usize = tesela_model::limits::BATCH_OPERATIONS_MAX;
 
 /// What the emptying of a logical partition did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -41,7 +41,7 @@ impl<S: Store> Partition<S> {
             }
             let mut steps = Vec::with_capacity(chunk.len());
             for ordinal in chunk {
-                if let Some((id, _)) = self.named(&view.snapshot, ordinal).await? {
+                if let Some(id) = self.named(&view.snapshot, ordinal).await? {
                     steps.push(WriteStep::Discard { id, what: Discard::Any });
                 }
             }
@@ -54,26 +54,8 @@ impl<S: Store> Partition<S> {
         }
     }
 
-    /// Removes items whose time has run out, up to `most`; tells how many. Called in the background.
-    pub async fn remove_expired(&self, most: usize) -> Result<usize, WriteError> {
-        let view = self.view();
-        let expired = view.ordinals(Key::expired(view.now), most).await.map_err(read_failed)?;
-        let mut removed = 0;
-        for ordinal in expired {
-            let Some((id, key)) = self.named(&view.snapshot, ordinal).await? else { continue };
-            let step = WriteStep::Discard { id, what: Discard::Expired };
-            let committed = self.run(key, vec![step]).await.map_err(|failed| failed.error)?;
-            removed += charges(&committed).count();
-        }
-        Ok(removed)
-    }
-
-    /// The id and key of an item.
-    async fn named(
-        &self,
-        snapshot: &S::Snapshot,
-        ordinal: DocumentOrdinal,
-    ) -> Result<Option<(String, LogicalKey)>, WriteError> {
+    /// The id of an item.
+    async fn named(&self, snapshot: &S::Snapshot, ordinal: DocumentOrdinal) -> Result<Option<String>, WriteError> {
         use tesela_store::Snapshot as _;
         let Some(bytes) = snapshot.get(self.space(), &Key::document(ordinal)).await? else { return Ok(None) };
         let record = DocumentRecord::decode(&bytes)?;
@@ -84,14 +66,14 @@ impl<S: Store> Partition<S> {
 }
 
 /// The charges of the items a transaction removed.
-fn charges(committed: &Committed) -> impl Iterator<Item = f64> {
+pub(crate) fn charges(committed: &Committed) -> impl Iterator<Item = f64> {
     committed.outcomes.iter().filter_map(|outcome| match outcome {
         StepOutcome::Discarded(charge_ru) => *charge_ru,
         _ => None,
     })
 }
 
-fn read_failed(error: ReadError) -> WriteError {
+pub(crate) fn read_failed(error: ReadError) -> WriteError {
     match error {
         ReadError::Layout(error) => WriteError::Layout(error),
         ReadError::Store(error) => WriteError::Store(error),

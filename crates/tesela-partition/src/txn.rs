@@ -170,6 +170,11 @@ impl<'a, S: Snapshot> Txn<'a, S> {
     pub async fn logical(&mut self) -> Result<LogicalRecord, WriteError> {
         if let Some(record) = self.logical {
             return Ok(record);
+    /// Whether a version counts as deleted by now.
+    pub fn is_expired(&self, record: &DocumentRecord) -> bool {
+        record.is_expired(self.scope.now, self.scope.container.default_ttl)
+    }
+
         }
         let record = match self.get(&Key::logical(&self.key.epk)).await? {
             Some(bytes) => LogicalRecord::decode(&bytes)?,

@@ -367,7 +367,7 @@ async fn run_step<S: Snapshot>(txn: &mut Txn<'_, S>, step: &WriteStep) -> Result
         }
         WriteStep::Read { id, if_none_match } => {
             let found = txn.find(id).await?.map(|(_, record)| record);
-            let live = found.filter(|record| !record.is_expired(txn.scope.now));
+            let live = found.filter(|record| !txn.is_expired(record));
             let key = || write::key_text(&txn.key);
             let record = live.ok_or_else(|| WriteError::NotFound { id: id.clone(), key: key() })?;
             let known = if_none_match.as_ref().is_some_and(|etag| write::etag_matches(etag, &crate::etag::of(&record)));

@@ -16,7 +16,7 @@ use tesela_partition::layout::{DocumentRecord, Key};
 use tesela_partition::patch::Patch;
 use tesela_partition::read::{FeedScope, PageLimit};
 use tesela_partition::write::{Action, Conditions, Write, WriteRequest};
-use tesela_partition::{BatchStep, Partition, StepOutcome};
+use tesela_partition::{BatchStep, Partition, StepOutcome, SweepPosition, Swept};
 use tesela_store::{Direction, KeyRange, MemoryStore, ScanLimit, Snapshot, SpaceId, Store};
 
 const SPACE: SpaceId = SpaceId(1);
@@ -198,9 +198,10 @@ async fn expired_items_are_gone_at_once_and_removed_later() {
     assert_eq!(feed.records.len(), 2);
     assert_eq!(bench.write("1", create(r#"{"id":"1","pk":1}"#)).await.unwrap().0, Action::Created);
     assert_eq!(bench.partition.counters().documents, 4);
-    assert_eq!(bench.partition.remove_expired(100).await.unwrap(), 1);
+    let mut position = SweepPosition::default();
+    assert_eq!(bench.partition.remove_expired(&mut position, 100).await.unwrap(), Swept { removed: 1, more: false });
     assert_eq!(bench.partition.counters().documents, 3);
-    assert_eq!(bench.partition.remove_expired(100).await.unwrap(), 0);
+    assert_eq!(bench.partition.remove_expired(&mut position, 100).await.unwrap(), Swept::default());
 }
 
 /// A replace with another id moves the item to it, unless somebody is there.

@@ -14,7 +14,7 @@
 //! | 08 | path, value, ordinal | – | the range index |
 //! | 09 | index number, values, ordinal | – | composite indexes |
 //! | 0A | EPK, constraint, values | ordinal | unique keys |
-//! | 0B | expiry, ordinal | – | time to live |
+//! | 0B | expiry, ordinal | – | items with a `ttl` of their own |
 //! | 0C | LSN, ordinal | EPK | items that went while the partition was being copied ([`crate::split`]) |
 //!
 //! Numbers in keys are big endian, strings escaped and terminated ([`tesela_store::keycode`]); numbers in values are

@@ -2,6 +2,7 @@
 
 use super::LayoutError;
 use bytes::{BufMut, Bytes, BytesMut};
+use tesela_model::container::DefaultTtl;
 use tesela_model::document::Document;
 use tesela_model::epk::Epk;
 
@@ -71,8 +72,10 @@ pub struct DocumentRecord {
     pub sequence: u32,
     /// UTF-8 bytes of the text without system properties.
     pub bytes: u32,
-    /// Unix seconds after which it counts as deleted; 0 is never.
-    pub expires: u64,
+    /// Unix seconds of the write: what `_ts` shows.
+    pub written: u64,
+    /// The item's own time to live in seconds; 0 when it has none, negative when it never expires.
+    pub ttl: i32,
     /// Whether it has index rows: a client may keep an item out of the index.
     pub indexed: bool,
     pub epk: Epk,
@@ -83,12 +86,13 @@ pub struct DocumentRecord {
 impl DocumentRecord {
     pub fn encode(&self) -> Bytes {
         let stored = self.document.stored();
-        let mut out = BytesMut::with_capacity(28 + self.epk.as_bytes().len() + stored.len());
+        let mut out = BytesMut::with_capacity(32 + self.epk.as_bytes().len() + stored.len());
         out.put_u8(VERSION);
         out.put_u64_le(self.lsn);
         out.put_u32_le(self.sequence);
         out.put_u32_le(self.bytes);
-        out.put_u64_le(self.expires);
+        out.put_u64_le(self.written);
+        out.put_i32_le(self.ttl);
         out.put_u8(u8::from(self.indexed));
         out.put_u16_le(self.epk.as_bytes().len() as u16);
         out.extend_from_slice(self.epk.as_bytes());
@@ -98,18 +102,32 @@ impl DocumentRecord {
 
     pub fn decode(bytes: &Bytes) -> Result<Self, LayoutError> {
         let mut reader = Reader::new("document", bytes)?;
-        let (lsn, sequence, size, expires) = (reader.u64()?, reader.u32()?, reader.u32()?, reader.u64()?);
+        let (lsn, sequence, size) = (reader.u64()?, reader.u32()?, reader.u32()?);
+        let (written, ttl) = (reader.u64()?, reader.u32()?.cast_signed());
         let indexed = reader.u8()? != 0;
         let length = usize::from(reader.u16()?);
         let epk = Epk::from_bytes(reader.take(length)?);
         let document = Document::from_stored(bytes.slice(reader.at..));
         let document = document.ok_or_else(|| reader.damaged("its text has no valid frame"))?;
-        Ok(Self { lsn, sequence, bytes: size, expires, indexed, epk, document })
+        Ok(Self { lsn, sequence, bytes: size, written, ttl, indexed, epk, document })
     }
 
-    /// Whether it counts as deleted at `now`, in Unix seconds.
-    pub fn is_expired(&self, now: u64) -> bool {
-        self.expires != 0 && self.expires <= now
+    /// When its own time to live runs out, whether or not the container lets items expire.
+    pub fn own_expiry(&self) -> Option<u64> {
+        let seconds = u64::try_from(self.ttl).ok().filter(|seconds| *seconds > 0)?;
+        Some(self.written.saturating_add(seconds))
+    }
+
+    /// Whether it counts as deleted at `now`, in Unix seconds, in a container with this default.
+    pub fn is_expired(&self, now: u64, default: Option<DefaultTtl>) -> bool {
+        let expiry = match default {
+            None => None,
+            Some(DefaultTtl::Seconds(seconds)) if self.ttl == 0 => {
+                Some(self.written.saturating_add(u64::from(seconds)))
+            }
+            Some(_) => self.own_expiry(),
+        };
+        expiry.is_some_and(|expiry| expiry <= now)
     }
 }
 
@@ -235,7 +253,8 @@ mod tests {
             lsn: 5,
             sequence: 1,
             bytes: 10,
-            expires: 0,
+            written: 7,
+            ttl: -1,
             indexed: true,
             epk: epk.clone(),
             document: document.clone(),

@@ -136,7 +136,7 @@ async fn live<S: Snapshot>(
 ) -> Result<Option<(DocumentOrdinal, DocumentRecord)>, WriteError> {
     let found = txn.find(id).await?;
     match found {
-        Some(existing) if existing.1.is_expired(txn.scope.now) => {
+        Some(existing) if txn.is_expired(&existing.1) => {
             rows::remove(txn, existing, Operation::Expire).await?;
             Ok(None)
         }
@@ -154,7 +154,7 @@ pub enum Discard {
 /// Removes an item if it is still there and of that kind: its charge, or `None` when there was nothing to do.
 pub async fn discard<S: Snapshot>(txn: &mut Txn<'_, S>, id: &str, what: Discard) -> Result<Option<f64>, WriteError> {
     let Some(existing) = txn.find(id).await? else { return Ok(None) };
-    let how = match (existing.1.is_expired(txn.scope.now), what) {
+    let how = match (txn.is_expired(&existing.1), what) {
         (true, _) => Operation::Expire,
         (false, Discard::Any) => Operation::Delete,
         (false, Discard::Expired) => return Ok(None),

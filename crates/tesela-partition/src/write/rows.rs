@@ -10,6 +10,7 @@ use crate::layout::{DocumentRecord, HistoryRecord, Key, Operation};
 use crate::txn::Txn;
 use crate::unique;
 use bytes::Bytes;
+use tesela_model::document::Node;
 use tesela_model::limits::DOCUMENT_BYTES_MAX;
 use tesela_model::rid::DocumentOrdinal;
 use tesela_store::Snapshot;
@@ -132,11 +133,17 @@ fn new_version<S: Snapshot>(
         lsn: txn.lsn,
         sequence,
         bytes: item.document.text().len() as u32,
-        expires: scope.container.expiry(document.root(), scope.now),
+        written: scope.now,
+        ttl: own_ttl(document.root()),
         indexed,
         epk: txn.key.epk.clone(),
         document,
     })
+}
+
+/// The `ttl` of a body, which was checked when the body was read.
+fn own_ttl(root: Node<'_>) -> i32 {
+    root.get("ttl").and_then(|ttl| ttl.as_f64()).unwrap_or_default() as i32
 }
 
 fn id_of(record: &DocumentRecord) -> Result<String, WriteError> {
@@ -160,15 +167,15 @@ async fn check_room<S: Snapshot>(txn: &mut Txn<'_, S>, record: &DocumentRecord, 
 fn put_version<S: Snapshot>(txn: &mut Txn<'_, S>, ordinal: DocumentOrdinal, record: &DocumentRecord) {
     txn.put(Key::document(ordinal), record.encode());
     txn.put(Key::feed(record.lsn, record.sequence, ordinal), Bytes::new());
-    if record.expires != 0 {
-        txn.put(Key::expiry(record.expires, ordinal), Bytes::new());
+    if let Some(expiry) = record.own_expiry() {
+        txn.put(Key::expiry(expiry, ordinal), Bytes::new());
     }
 }
 
 fn remove_version<S: Snapshot>(txn: &mut Txn<'_, S>, ordinal: DocumentOrdinal, old: &DocumentRecord) {
     txn.delete(Key::feed(old.lsn, old.sequence, ordinal));
-    if old.expires != 0 {
-        txn.delete(Key::expiry(old.expires, ordinal));
+    if let Some(expiry) = old.own_expiry() {
+        txn.delete(Key::expiry(expiry, ordinal));
     }
 }
 
