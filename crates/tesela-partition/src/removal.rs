@@ -59,9 +59,7 @@ impl<S: Store> Partition<S> {
         use tesela_store::Snapshot as _;
         let Some(bytes) = snapshot.get(self.space(), &Key::document(ordinal)).await? else { return Ok(None) };
         let record = DocumentRecord::decode(&bytes)?;
-        let root = record.document.root();
-        let key = LogicalKey { value: self.container().partition_key.extract(root), epk: record.epk.clone() };
-        Ok(root.get("id").and_then(|id| id.as_str()).map(|id| (id.into_owned(), key)))
+        Ok(record.document.root().get("id").and_then(|id| id.as_str()).map(std::borrow::Cow::into_owned))
     }
 }
 
