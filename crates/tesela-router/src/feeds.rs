@@ -51,9 +51,10 @@ impl<S: Store> Router<S> {
         continuation: Option<&[u8]>,
         limit: PageLimit,
     ) -> Result<ItemPage, RouterError> {
+        let range = scope.range(&container.partitions)?;
         let mut walk = match continuation {
-            Some(bytes) => Walk::decode(bytes).ok_or(RouterError::Continuation)?,
-            None => Walk::over(scope.range(&container.partitions)?),
+            Some(bytes) => Walk::resume(bytes, &range).ok_or(RouterError::Continuation)?,
+            None => Walk::over(range),
         };
         let stop = walk.next(&container.partitions).ok_or(RouterError::Continuation)?;
         let after = stop.state.as_deref().map(ordinal_of).transpose()?;

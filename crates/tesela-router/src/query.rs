@@ -171,10 +171,11 @@ impl<S: Store> Router<S> {
         prepared: &Prepared,
         continuation: Option<&[u8]>,
         limit: PageLimit,
+        let range = scope.range(&container.partitions)?;
     ) -> Result<QueryPageOutcome, RouterError> {
         let mut walk = match continuation {
-            Some(bytes) => Walk::decode(bytes).ok_or(RouterError::Continuation)?,
-            None => Walk::over(scope.range(&container.partitions)?),
+            Some(bytes) => Walk::resume(bytes, &range).ok_or(RouterError::Continuation)?,
+            None => Walk::over(range),
         };
         let stop = walk.next(&container.partitions).ok_or(RouterError::Continuation)?;
         let resume = match stop.state.as_deref() {

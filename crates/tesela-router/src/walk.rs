@@ -89,6 +89,18 @@ impl Walk {
         out
     }
 
+    /// Takes a walk up again, as far as it lies in `range`: the client may have been given the token for more, as when
+    /// its partition has split, and a token must not lead out of what the request is about. `None` when nothing is left.
+    pub fn resume(bytes: &[u8], range: &EpkRange) -> Option<Self> {
+        let mut walk = Self::decode(bytes)?;
+        walk.pending = walk
+            .pending
+            .into_iter()
+            .filter_map(|(pending, state)| Some((pending.intersection(range)?, state)))
+            .collect();
+        (!walk.is_done()).then_some(walk)
+    }
+
     /// From a token. `None` when the bytes are no walk: they come from a client.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
@@ -131,6 +143,17 @@ mod tests {
         let mut walk = Walk { pending: vec![(range("", "1F"), None), (range("1F", "FF"), None)] };
         walk.advance(Some(b"state".to_vec()));
         assert_eq!(Walk::decode(&walk.encode()), Some(walk));
+    }
+
+    #[test]
+    fn a_token_does_not_lead_out_of_its_request() {
+        let walk = Walk { pending: vec![(range("", "1F"), Some(b"state".to_vec())), (range("1F", "FF"), None)] };
+        let resume = |within: EpkRange| Walk::resume(&walk.encode(), &within);
+        assert_eq!(resume(EpkRange::full()), Some(walk.clone()));
+        let child = resume(range("10", "30")).unwrap();
+        assert_eq!(child.pending, [(range("10", "1F"), Some(b"state".to_vec())), (range("1F", "30"), None)]);
+        let read = Walk { pending: vec![(range("1F", "FF"), None)] };
+        assert_eq!(Walk::resume(&read.encode(), &range("", "10")), None);
     }
 
     #[test]
