@@ -114,10 +114,11 @@ fn report_commits(runtime: &Runtime, base: &Path, layout: Layout) -> Outcome<()>
         (Durability::Buffered, 64, "buffered commits/s, 64 committers"),
     ];
     for (durability, committers, name) in cases {
-        show_rate(name, COMMIT_TIME, || {
+        show_runs(name, || {
             let folder = tempfile::tempdir_in(base)?;
             let store = open(folder.path(), Options { durability, ..Options::default() }, runtime)?;
-            runtime.block_on(commit_rate(&store, layout, committers))
+            // Opening and closing are not part of it.
+            Run::measure(COMMIT_TIME, || runtime.block_on(commit_rate(&store, layout, committers)))
         })?;
     }
     Ok(())
@@ -167,10 +168,13 @@ fn report_reads(runtime: &Runtime, base: &Path, layout: Layout) -> Outcome<()> {
             threads.into_iter().map(|thread| thread.join().unwrap_or(0.0)).sum()
         })
     };
-    show_rate("gets/s, 1 thread", READ_TIME, || Ok(get_rate(store, layout, 1)))?;
-    show_rate("gets/s, 2 threads", READ_TIME, || Ok(two_threads()))?;
-    show_rate("scanned rows/s, pages of 1,000", READ_TIME, || Ok(scan_rate(store, layout, 1_000)))?;
-    show_rate("scanned rows/s, pages of 100", READ_TIME, || Ok(scan_rate(store, layout, 100)))
+    let gets_1 = || Run::measure(READ_TIME, || Ok(get_rate(store, layout, 1)));
+    let gets_2 = || Run::measure(READ_TIME, || Ok(two_threads()));
+    let scans = |page_rows| Run::measure(READ_TIME, || Ok(scan_rate(store, layout, page_rows)));
+    show_runs("gets/s, 1 thread", gets_1)?;
+    show_runs("gets/s, 2 threads", gets_2)?;
+    show_runs("scanned rows/s, pages of 1,000", || scans(1_000))?;
+    show_runs("scanned rows/s, pages of 100", || scans(100))
 }
 
 /// A store with a space for each partition of the layout.
@@ -258,17 +262,25 @@ fn scan_rate(store: &EmbeddedStore, layout: Layout, page_rows: usize) -> f64 {
     rows as f64 / start.elapsed().as_secs_f64()
 }
 
-/// Runs a measurement of so long three times: how many per second, and what each costs.
-fn show_rate(name: &str, time: Duration, mut run: impl FnMut() -> Outcome<f64>) -> Outcome<()> {
-    let (mut rates, mut costs_us) = (Vec::new(), Vec::new());
-    for _ in 0..RUNS {
+/// How many per second, and what each costs.
+struct Run {
+    rate: f64,
+    cost_us: f64,
+}
+
+impl Run {
+    /// `work` does something for `time` and returns how often per second.
+    fn measure(time: Duration, work: impl FnOnce() -> Outcome<f64>) -> Outcome<Self> {
         let cpu_before = cpu_seconds()?;
-        let rate = run()?;
-        rates.push(rate);
-        costs_us.push((cpu_seconds()? - cpu_before) * 1e6 / (rate * time.as_secs_f64()));
+        let rate = work()?;
+        Ok(Self { rate, cost_us: (cpu_seconds()? - cpu_before) * 1e6 / (rate * time.as_secs_f64()) })
     }
-    show(name, "/s", rates);
-    show("  processor time each", "us", costs_us);
+}
+
+fn show_runs(name: &str, run: impl FnMut() -> Outcome<Run>) -> Outcome<()> {
+    let runs = std::iter::repeat_with(run).take(RUNS).collect::<Outcome<Vec<_>>>()?;
+    show(name, "/s", runs.iter().map(|run| run.rate).collect());
+    show("  processor time each", "us", runs.iter().map(|run| run.cost_us).collect());
     Ok(())
 }
 

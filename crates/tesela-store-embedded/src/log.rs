@@ -114,8 +114,8 @@ fn batch_behind(path: &Path, torn: u64) -> io::Result<bool> {
     file.seek(SeekFrom::Start(torn))?;
     let mut rest = Vec::new();
     file.read_to_end(&mut rest)?;
-    for at in 1..rest.len() {
-        if rest[at] == START && whole_batch(&mut &rest[at..])?.is_some() {
+    for at in memchr::memchr_iter(START, &rest).filter(|&at| at > 0) {
+        if whole_batch(&mut &rest[at..])?.is_some() {
             return Ok(true);
         }
     }
