@@ -7,6 +7,7 @@
 //!
 //! Knows every partition and none of their insides; knows no HTTP.
 
+mod background;
 pub mod catalog;
 mod error;
 mod feeds;
@@ -18,6 +19,7 @@ mod scope;
 mod scripts;
 mod walk;
 
+pub use background::Background;
 pub use error::RouterError;
 pub use feeds::{ChangeStart, Changes, ItemPage};
 pub use items::{ItemRead, ItemWritten, Refused};

@@ -11,7 +11,7 @@ use tesela_gateway::account::Account;
 use tesela_gateway::authorize::{Authorizer, KeyTexts};
 use tesela_gateway::listen::{ListenOptions, serve};
 use tesela_gateway::tls::{CertificateSource, Tls};
-use tesela_router::Router;
+use tesela_router::{Background, Router};
 use tesela_router::catalog::{Catalog, CatalogOptions};
 use tesela_store::{MemoryStore, Store};
 use tesela_store_embedded::{EmbeddedStore, Options};
@@ -39,6 +39,7 @@ async fn run_server(settings: Settings) -> Result<(), Box<dyn Error>> {
         primary_read_only: settings.read_only_keys.first().cloned(),
         secondary_read_only: settings.read_only_keys.get(1).cloned(),
     })?;
+    let background = Background::start(router.clone());
     let gateway = Arc::new(Gateway::new(router, authorizer, Account::default(), Some(tls.clone())));
     let address = SocketAddr::new(settings.host, settings.port);
     let listener = TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
@@ -51,6 +52,7 @@ async fn run_server(settings: Settings) -> Result<(), Box<dyn Error>> {
             "connections were cut because their requests did not finish"
         );
     }
+    background.stop().await;
     engine.flush().await?;
     Ok(())
 }

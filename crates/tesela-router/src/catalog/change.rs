@@ -2,7 +2,6 @@
 
 use super::layout::{Counters, Row};
 use super::{Catalog, CatalogError, ResourceKind, Result, State, load};
-use std::sync::Arc;
 use tesela_store::{Batch, SpaceId, Store};
 use tokio::sync::MutexGuard;
 
@@ -49,7 +48,7 @@ impl<S: Store> Catalog<S> {
         // Spaces were numbered in memory alone; those numbers stay used.
         let space = writer.counters.space.max(loaded.counters.space);
         writer.counters = Counters { space, ..loaded.counters };
-        self.0.state.store(Arc::new(loaded.state));
+        self.publish(loaded.state);
         writer.stale = false;
         Ok(())
     }
@@ -138,7 +137,7 @@ impl<S: Store> Change<'_, S> {
         match self.catalog.0.store.commit(batch).await {
             Ok(()) => {
                 self.writer.counters = self.counters;
-                self.catalog.0.state.store(Arc::new(self.state));
+                self.catalog.publish(self.state);
                 self.writer.stale = false;
                 Ok(())
             }

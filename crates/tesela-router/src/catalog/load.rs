@@ -18,6 +18,7 @@ use tesela_model::container::ContainerDefinition;
 use tesela_model::json::{self, Value};
 use tesela_model::rid::ResourceId;
 use tesela_store::{Batch, Direction, KeyRange, ScanLimit, Snapshot, SpaceId, Store};
+use tokio::sync::watch;
 
 /// Rows read at a time.
 const PAGE_BYTES: usize = 4 * 1024 * 1024;
@@ -38,7 +39,8 @@ impl<S: Store> Catalog<S> {
         counters.space = counters.space.max(last + 1);
         let writer = tokio::sync::Mutex::new(Writer { counters, stale: false });
         let state = ArcSwap::from_pointee(state);
-        Ok(Self(Arc::new(Inner { store, env, options, state, writer })))
+        let published = watch::Sender::new(());
+        Ok(Self(Arc::new(Inner { store, env, options, state, published, writer })))
     }
 }
 

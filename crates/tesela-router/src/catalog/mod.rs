@@ -75,6 +75,7 @@ use std::sync::Arc;
 use tesela_env::Env;
 use tesela_model::limits::{PARTITION_INITIAL_RU, PARTITION_RU_MAX, THROUGHPUT_MIN_RU};
 use tesela_store::Store;
+use tokio::sync::watch;
 
 /// Figures of the account that a user can configure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +112,8 @@ struct Inner<S> {
     env: Env,
     options: CatalogOptions,
     state: ArcSwap<State>,
+    /// Told of every published state.
+    published: watch::Sender<()>,
     writer: tokio::sync::Mutex<Writer>,
 }
 
@@ -131,6 +134,16 @@ impl<S: Store> Catalog<S> {
     /// The container a request is about something in: the look-up of every item request.
     pub fn container(&self, database: &str, container: &str) -> Result<Arc<Container>> {
         self.0.state.load().owner_container(database, container).cloned()
+    }
+
+    /// Wakes whoever waits for the catalog to change.
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.0.published.subscribe()
+    }
+
+    fn publish(&self, state: State) {
+        self.0.state.store(Arc::new(state));
+        self.0.published.send_replace(());
     }
 
     pub fn options(&self) -> &CatalogOptions {
