@@ -102,7 +102,7 @@ impl Walk {
     }
 
     /// From a token. `None` when the bytes are no walk: they come from a client.
-    pub fn decode(bytes: &[u8]) -> Option<Self> {
+    fn decode(bytes: &[u8]) -> Option<Self> {
         fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
             let (taken, rest) = bytes.split_at_checked(count)?;
             *bytes = rest;
