@@ -137,7 +137,7 @@ impl Checker {
             self.report(code::RANK_IN_SUBQUERY, order_by.span, "ORDER BY RANK is not allowed in a subquery");
         }
         for item in order_by.items.iter().filter(|item| item.direction.is_some()) {
-            let message = "ORDER BY RANK returns the best match first and takes neither ASC nor DESC";
+            let message = "Specifying a sort order (ASC or DESC) in the ORDER BY RANK clause is not allowed.";
             self.report(code::RANK_DIRECTION, item.span, message);
         }
         let Some(from) = &query.from else { return };

@@ -195,3 +195,24 @@ def test_order_by_an_excluded_path(database):
 def test_databases_and_containers_can_be_queried(client, database, people):
     assert [d["id"] for d in client.query_databases(f"SELECT * FROM c WHERE c.id LIKE '{database.id}%'")] == [database.id]
     assert "people" in [c["id"] for c in database.query_containers("SELECT * FROM c ORDER BY c.id")]
+
+
+@pytest.mark.parametrize(
+    "text, rule",
+    [
+        ("SELECT MAX(c.n FROM c", "Syntax error, incorrect syntax near 'FROM'"),
+        (
+            "SELECT TOP 1 c.id FROM c ORDER BY VectorDistance(c.v, [1, 2]) ASC",
+            "Specifying a sorting order (ASC or DESC) with VectorDistance function is not supported.",
+        ),
+        (
+            "SELECT TOP 1 c.id FROM c ORDER BY RANK FullTextScore(c.t, 'a') DESC",
+            "Specifying a sort order (ASC or DESC) in the ORDER BY RANK clause is not allowed.",
+        ),
+    ],
+    ids=["syntax", "vector", "rank"],
+)
+def test_texts_that_clients_look_for(container, text, rule):
+    with pytest.raises(CosmosHttpResponseError) as refused:
+        list(container.query_items(text, partition_key="a"))
+    assert refused.value.status_code == 400 and rule in refused.value.message

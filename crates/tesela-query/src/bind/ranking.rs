@@ -36,7 +36,7 @@ impl<'b, 'a> Ordering<'b, 'a> {
         let called = |wanted: &str| matches!(&item.expr.kind, ExprKind::Call { name, .. } if name.name == wanted);
         if called("VECTORDISTANCE") {
             if item.direction.is_some() {
-                let message = "Specifying a sorting order (ASC or DESC) is not allowed with VectorDistance.";
+                let message = "Specifying a sorting order (ASC or DESC) with VectorDistance function is not supported.";
                 return Err(SqlError::new(code::SCORE_DIRECTION, item.span, message));
             }
             return Ok(vector_item(expr));

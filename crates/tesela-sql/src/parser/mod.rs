@@ -149,7 +149,8 @@ impl Parser<'_> {
             TokenKind::Keyword(keyword) if !keyword.is_reserved() => Ok(self.take_name()),
             TokenKind::Keyword(_) => {
                 let word = self.text_of(self.peek());
-                let message = format!("syntax error near '{word}': a reserved word cannot be {expected}");
+                let message =
+                    format!("Syntax error, incorrect syntax near '{word}': a reserved word cannot be {expected}");
                 Err(SqlError::syntax(self.peek().span, message).into())
             }
             _ => Err(self.unexpected(expected)),
@@ -188,20 +189,22 @@ impl Parser<'_> {
         let token = self.peek();
         let text = quoted(self.text_of(token));
         let message = match token.kind {
-            TokenKind::Bad(BadToken::UnterminatedString) => format!("syntax error near {text}: the string has no end"),
+            TokenKind::Bad(BadToken::UnterminatedString) => {
+                format!("Syntax error, incorrect syntax near {text}: the string has no end")
+            }
             TokenKind::Bad(BadToken::UnterminatedComment) => {
-                format!("syntax error near {text}: the comment has no end")
+                format!("Syntax error, incorrect syntax near {text}: the comment has no end")
             }
             TokenKind::Bad(BadToken::MalformedNumber) => {
-                format!("syntax error near {text}: this is neither a number nor a name")
+                format!("Syntax error, incorrect syntax near {text}: this is neither a number nor a name")
             }
             TokenKind::Bad(BadToken::LonelyAt) => {
-                format!("syntax error near {text}: a parameter needs a name after '@'")
+                format!("Syntax error, incorrect syntax near {text}: a parameter needs a name after '@'")
             }
             TokenKind::End => format!("syntax error at the end of the query: expected {expected}"),
             _ => match self.hint() {
-                Some(hint) => format!("syntax error near {text}: {hint}"),
-                None => format!("syntax error near {text}: expected {expected}"),
+                Some(hint) => format!("Syntax error, incorrect syntax near {text}: {hint}"),
+                None => format!("Syntax error, incorrect syntax near {text}: expected {expected}"),
             },
         };
         SqlError::syntax(token.span, message).into()
