@@ -18,7 +18,7 @@ use crate::failure::{Doing, Failure, Result};
 use crate::item::{self, mixed};
 use crate::server::{self, Server, create_container, free_port};
 use crate::signer::{Prepared, Signer};
-use crate::transport::{Address, Answer, Connection};
+use crate::transport::{Address, Answer, Connection, Line};
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ async fn rounds_of(binary: PathBuf, data: PathBuf, rounds: u64, seed: u64) -> Re
         let address = Address::new(port, false)?;
         if round == 0 {
             let signer = Signer::new(&address.host())?;
-            create_container(&mut address.connect().await?, &signer).await?;
+            create_container(&mut Line::to(&address), &signer).await?;
         }
         ledgers = verified(&address, ledgers).await.map_err(|failure| in_round(round, &failure))?;
         let load = Duration::from_millis(LOAD_MS_MIN + chance % (LOAD_MS_MAX - LOAD_MS_MIN));

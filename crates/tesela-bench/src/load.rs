@@ -8,7 +8,7 @@ use crate::failure::{Failure, Result};
 use crate::histogram::Histogram;
 use crate::item::mixed;
 use crate::signer::{Prepared, Signer, with_item};
-use crate::transport::{Address, Connection};
+use crate::transport::{Address, Line};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -182,34 +182,26 @@ async fn client(shared: Arc<Shared>, number: u64) -> Result<(Histogram, u64)> {
     let mut latencies = Histogram::new();
     let mut failures = 0;
     let mut chance = number;
-    let mut connection: Option<Connection> = None;
+    let mut line = Line::to(&shared.address);
     loop {
         let prepared = shared.next(&mut chance)?;
         let begun = Instant::now();
         if begun >= shared.end {
             return Ok((latencies, failures));
         }
-        let answer = match connection.take() {
-            Some(mut open) => open.send(&prepared).await.map(|answer| (answer, open)),
-            None => match shared.address.connect().await {
-                Ok(mut fresh) => fresh.send(&prepared).await.map(|answer| (answer, fresh)),
-                Err(failure) => Err(failure),
-            },
-        };
+        let answer = line.send(&prepared).await;
         let ended = Instant::now();
         let counted = begun >= shared.counted_from && ended <= shared.end;
+        if shared.request.reconnect {
+            line.hang_up();
+        }
         match answer {
-            Ok((answer, open)) => {
-                if !shared.request.reconnect {
-                    connection = Some(open);
-                }
-                if !answer.status.is_success() {
-                    failures += 1;
-                } else if counted {
+            Ok(answer) if answer.status.is_success() => {
+                if counted {
                     latencies.add(u64::try_from((ended - begun).as_micros()).unwrap_or(u64::MAX));
                 }
             }
-            Err(_) => failures += 1,
+            Ok(_) | Err(_) => failures += 1,
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::failure::{Doing, Failure, Result};
 use crate::item;
 use crate::signer::{Signer, with_item};
-use crate::transport::{Address, Connection};
+use crate::transport::{Address, Line};
 use bytes::Bytes;
 use http::Method;
 use std::io::{BufRead, BufReader};
@@ -132,14 +132,14 @@ impl Drop for Server {
 }
 
 /// Creates the database and the container that the runs use.
-pub async fn create_container(connection: &mut Connection, signer: &Signer) -> Result<()> {
+pub async fn create_container(line: &mut Line, signer: &Signer) -> Result<()> {
     let database = Bytes::from(format!(r#"{{"id":"{}"}}"#, item::DATABASE));
     let container = Bytes::from(format!(
         r#"{{"id":"{}","partitionKey":{{"paths":["/pk"],"kind":"Hash","version":2}}}}"#,
         item::CONTAINER
     ));
     for (path, body) in [("/dbs".to_owned(), database), (format!("/dbs/{}/colls", item::DATABASE), container)] {
-        let answer = connection.send(&signer.prepare(Method::POST, &path, body)?).await?;
+        let answer = line.send(&signer.prepare(Method::POST, &path, body)?).await?;
         if !answer.status.is_success() {
             return Err(Failure::new(format!("POST {path}: {} {:?}", answer.status, answer.body)));
         }
@@ -151,15 +151,15 @@ pub async fn create_container(connection: &mut Connection, signer: &Signer) -> R
 pub async fn seed(address: &Address, count: u64) -> Result<()> {
     const WRITERS: u64 = 16;
     let signer = Signer::new(&address.host())?;
-    create_container(&mut address.connect().await?, &signer).await?;
+    create_container(&mut Line::to(address), &signer).await?;
     let template = signer.create_item()?;
     let writers: Vec<_> = (0..WRITERS)
         .map(|writer| {
             let (address, template) = (address.clone(), template.clone());
             tokio::spawn(async move {
-                let mut connection = address.connect().await?;
+                let mut line = Line::to(&address);
                 for number in (writer..count).step_by(WRITERS as usize) {
-                    let answer = connection.send(&with_item(&template, number)?).await?;
+                    let answer = line.send(&with_item(&template, number)?).await?;
                     if !answer.status.is_success() {
                         return Err(Failure::new(format!("seeding: {} {:?}", answer.status, answer.body)));
                     }

@@ -3,7 +3,7 @@
 use crate::failure::{Doing, Failure, Result};
 use crate::signer::Prepared;
 use bytes::Bytes;
-use http::{HeaderMap, Request, StatusCode};
+use http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
@@ -29,7 +29,43 @@ pub struct Answer {
     pub body: Bytes,
 }
 
+impl Answer {
+    /// Whether the server hangs up after this answer.
+    fn closes(&self) -> bool {
+        self.headers.get(header::CONNECTION).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"close"))
+    }
+}
+
 pub struct Connection(SendRequest<Full<Bytes>>);
+
+/// A client's way to a server: a connection that is opened when needed and kept as long as the server lets it.
+pub struct Line {
+    address: Address,
+    open: Option<Connection>,
+}
+
+impl Line {
+    pub fn to(address: &Address) -> Self {
+        Self { address: address.clone(), open: None }
+    }
+
+    pub async fn send(&mut self, prepared: &Prepared) -> Result<Answer> {
+        let mut connection = match self.open.take() {
+            Some(open) => open,
+            None => self.address.connect().await?,
+        };
+        let answer = connection.send(prepared).await?;
+        if !answer.closes() {
+            self.open = Some(connection);
+        }
+        Ok(answer)
+    }
+
+    /// Makes the next request open a connection of its own.
+    pub fn hang_up(&mut self) {
+        self.open = None;
+    }
+}
 
 impl Address {
     pub fn new(port: u16, tls: bool) -> Result<Self> {
