@@ -3,6 +3,11 @@
 use crate::handlers::session::Consistency;
 use tesela_model::json::{Object, Value, to_string};
 
+/// How far bounded staleness may lag, in writes and in seconds. The least the service lets an account of one region
+/// promise; here nothing lags at all.
+const STALENESS_WRITES_MAX: i64 = 10;
+const STALENESS_SECONDS_MAX: i64 = 5;
+
 /// Properties of the one account a server is.
 #[derive(Clone, Debug)]
 pub struct Account {
@@ -62,7 +67,15 @@ impl Account {
             let here = object([("name", self.region.as_str().into()), ("databaseAccountEndpoint", endpoint.into())]);
             Value::Array(vec![here])
         };
-        let consistency = object([("defaultConsistencyLevel", self.consistency.name().into())]);
+        let level = self.consistency.name().into();
+        let consistency = match self.consistency {
+            Consistency::BoundedStaleness => object([
+                ("defaultConsistencyLevel", level),
+                ("maxStalenessPrefix", STALENESS_WRITES_MAX.into()),
+                ("maxIntervalInSeconds", STALENESS_SECONDS_MAX.into()),
+            ]),
+            _ => object([("defaultConsistencyLevel", level)]),
+        };
         to_string(&object([
             ("_self", "".into()),
             ("id", self.id.as_str().into()),
@@ -106,5 +119,16 @@ mod tests {
         let engine = document.get("queryEngineConfiguration").unwrap().as_str().unwrap();
         assert_eq!(parse(engine.as_bytes()).unwrap().get("maxSqlQueryInputLength").unwrap().as_i64(), Some(524_288));
         assert!(document.get("_etag").is_none());
+    }
+
+    #[test]
+    fn the_document_tells_the_default_level() {
+        let policy = |consistency| {
+            let account = Account { consistency, ..Account::default() };
+            parse(account.to_json("http://db/").as_bytes()).unwrap().get("userConsistencyPolicy").unwrap().clone()
+        };
+        assert_eq!(policy(Consistency::Strong), parse(br#"{"defaultConsistencyLevel":"Strong"}"#).unwrap());
+        let bounded = policy(Consistency::BoundedStaleness);
+        assert_eq!(bounded.get("maxIntervalInSeconds").and_then(Value::as_i64), Some(STALENESS_SECONDS_MAX));
     }
 }

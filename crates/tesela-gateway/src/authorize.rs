@@ -8,6 +8,8 @@
 //! its permission says, which the catalog knows. A read-only key reads everything but permissions: with them come tokens
 //! that may write.
 //!
+//! Directory tokens are accepted of an issuer that was configured ([`directory`]), and of nobody otherwise.
+//!
 //! Outside the protocol: `/_tesela/…` takes an account key as a bearer token, because people and scripts call
 //! it by hand; the certificate and the explorer's files are for everyone. With the emulator's well-known key, and only with it,
 //! the directory tokens that SDK test suites make up for the emulator are accepted, too: anyone can make
@@ -23,10 +25,12 @@ use tesela_protocol::link::{Link, ResourcePath};
 use tesela_protocol::signature::{AccountKey, KeyError, Secret, Signature, SignedDate, text_to_sign};
 use tesela_protocol::status::{Status, SubStatus};
 
+use crate::authorize::directory::{DataRole, Directory, TokenRefusal};
 use crate::operation::{Access, Operation};
 use crate::resource_token::TokenIssuer;
 use crate::respond::ApiError;
 
+pub mod directory;
 #[cfg(test)]
 mod tests;
 
@@ -39,9 +43,9 @@ const EMULATOR_TOKEN_KEY_ID: &str = "CosmosEmulatorPrimaryMaster";
 /// On whose behalf a request is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Principal {
-    /// Holds the account: a full key.
+    /// Holds a full key, or the directory's role to write. The request has been found to be within it.
     ReadWrite,
-    /// Holds a read-only key. The request has been found to be a read.
+    /// Holds a read-only key, or the directory's role to read. The request has been found to be a read.
     ReadOnly,
     /// Holds the token of a permission, still to be looked up and checked.
     ResourceToken(String),
@@ -74,6 +78,7 @@ struct Credential {
 pub struct Authorizer {
     credentials: Vec<Credential>,
     tokens: TokenIssuer,
+    directory: Option<Directory>,
     /// The signature of the emulator's directory tokens, where they are accepted.
     emulator_token: Option<Secret>,
 }
@@ -90,7 +95,12 @@ impl Authorizer {
         let full = credentials.iter().filter(|credential| credential.role == Role::Full);
         let tokens = TokenIssuer::new(full.map(|credential| &credential.key));
         let emulator_token = (keys.primary.trim() == EMULATOR_KEY).then(|| Secret::new(EMULATOR_KEY));
-        Ok(Self { credentials, tokens, emulator_token })
+        Ok(Self { credentials, tokens, directory: None, emulator_token })
+    }
+
+    /// Accepts the tokens of this issuer, too.
+    pub fn with_directory(self, directory: Directory) -> Self {
+        Self { directory: Some(directory), ..self }
     }
 
     /// Makes the tokens of permissions.
@@ -121,7 +131,12 @@ impl Authorizer {
                 allowed(role, method, link, headers)
             }
             Authorization::Resource { token } => Ok(Principal::ResourceToken(token.to_owned())),
-            Authorization::Aad { token } => self.directory_token(token, now_unix_seconds),
+            Authorization::Aad { token } => {
+                if let Some(principal) = self.emulator_principal(token, now_unix_seconds)? {
+                    return Ok(principal);
+                }
+                self.directory_principal(token, Operation::of(method, &link.path, headers)?, now_unix_seconds)
+            }
             Authorization::Sas { .. } => Err(unauthorized("shared access signatures are not accepted by this server")),
         }
     }
@@ -166,19 +181,48 @@ impl Authorizer {
         }
     }
 
-    fn directory_token(&self, token: &str, now_unix_seconds: i64) -> Result<Principal, ApiError> {
-        let refused = || {
-            unauthorized("directory tokens are not accepted by this server")
-                .with_sub_status(SubStatus::AAD_WRONG_ISSUER)
-        };
-        let secret = self.emulator_token.as_ref().ok_or_else(refused)?;
-        let claims = emulator_claims(token, secret).ok_or_else(refused)?;
+    /// The holder of a token made up for the emulator; `None` when it is no such token.
+    fn emulator_principal(&self, token: &str, now_unix_seconds: i64) -> Result<Option<Principal>, ApiError> {
+        let claims = self.emulator_token.as_ref().and_then(|secret| emulator_claims(token, secret));
+        let Some(claims) = claims else { return Ok(None) };
         match claims.get("exp").and_then(Value::as_f64) {
             Some(expiry) if expiry < now_unix_seconds as f64 => {
                 Err(unauthorized("the directory token has expired").with_sub_status(SubStatus::AAD_TOKEN_EXPIRED))
             }
-            _ => Ok(Principal::ReadWrite),
+            _ => Ok(Some(Principal::ReadWrite)),
         }
+    }
+
+    fn directory_principal(
+        &self,
+        token: &str,
+        operation: Operation,
+        now_unix_seconds: i64,
+    ) -> Result<Principal, ApiError> {
+        let Some(directory) = &self.directory else {
+            return Err(unauthorized("directory tokens are not accepted by this server")
+                .with_sub_status(SubStatus::AAD_WRONG_ISSUER));
+        };
+        let role = directory.verify(token, now_unix_seconds).map_err(|refusal| match refusal {
+            TokenRefusal::Malformed => {
+                unauthorized(refusal.to_string()).with_sub_status(SubStatus::AUTHORIZATION_MALFORMED)
+            }
+            TokenRefusal::Signature | TokenRefusal::Stranger => {
+                unauthorized(refusal.to_string()).with_sub_status(SubStatus::AAD_WRONG_ISSUER)
+            }
+            TokenRefusal::Expired => unauthorized(refusal.to_string()).with_sub_status(SubStatus::AAD_TOKEN_EXPIRED),
+            TokenRefusal::NoRole => {
+                ApiError::new(Status::Forbidden, refusal.to_string()).with_sub_status(SubStatus::RBAC_DENIED)
+            }
+        })?;
+        if !role.allows(operation) {
+            let message = "the role of the directory token does not cover the request";
+            return Err(ApiError::new(Status::Forbidden, message).with_sub_status(SubStatus::RBAC_DENIED));
+        }
+        Ok(match role {
+            DataRole::Read => Principal::ReadOnly,
+            DataRole::Write => Principal::ReadWrite,
+        })
     }
 }
 

@@ -70,6 +70,7 @@ struct Page {
 
 impl<S: Store> Gateway<S> {
     pub(super) async fn change_feed(&self, call: &Call<'_>, container: &Container) -> Result<Answer, ApiError> {
+        session::reads_strong(call, self.account().consistency)?;
         session::check(call)?;
         let scope = scope::of(call, container)?;
         let page = match mode(call)? {
