@@ -27,6 +27,7 @@ impl From<RouterError> for ApiError {
                 Self::new(Status::Gone, message).with_sub_status(SubStatus::PARTITION_KEY_RANGE_GONE)
             }
             RouterError::Continuation
+            | RouterError::Order(_)
             | RouterError::NoTrigger { .. }
             | RouterError::TriggerOperation { .. }
             | RouterError::TriggerOnPatch => Self::bad_request(message),

@@ -35,7 +35,10 @@ impl Container {
             self_link,
             partition_key: definition.partition_key.clone(),
             indexes_by_default: definition.indexing_policy.automatic(),
-            index: IndexSchema::new(&definition.indexing_policy),
+            index: IndexSchema::new(
+                &definition.indexing_policy,
+                definition.computed_properties.iter().map(|computed| computed.name.clone()),
+            ),
             unique_keys: definition.unique_key_policy.keys.iter().map(|key| key.paths.clone()).collect(),
             default_ttl: definition.default_ttl,
             history_seconds,

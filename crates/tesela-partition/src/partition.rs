@@ -5,6 +5,7 @@
 use crate::change_feed::ChangePage;
 use crate::container::Container;
 use crate::error::{ReadError, WriteError};
+use crate::index::Absentees;
 use crate::item::LogicalKey;
 use crate::layout::{Counters, DocumentRecord, HistoryRecord, Key, LogicalRecord};
 use crate::read::{FeedPage, FeedScope, PageLimit, View};
@@ -115,6 +116,10 @@ impl<S: Store> Partition<S> {
 
     pub(crate) fn store(&self) -> &S {
         &self.store
+    }
+
+    pub(crate) fn absentees(&self) -> &Absentees {
+        &self.writer.absentees
     }
 
     /// This moment of the partition.

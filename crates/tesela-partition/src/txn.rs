@@ -10,6 +10,7 @@
 use crate::container::Container;
 use crate::error::WriteError;
 use crate::etag::VersionNumber;
+use crate::index::Absentees;
 use crate::item::LogicalKey;
 use crate::layout::{Counters, DocumentRecord, Key, LogicalRecord};
 use crate::numbers::Numbers;
@@ -87,6 +88,8 @@ pub struct Scope<'a, S: Snapshot> {
     pub numbers: &'a Numbers,
     /// Whether what goes leaves a tombstone, for a copy that is being made.
     pub keeps_tombstones: bool,
+    /// Where documents without a value under a path that queries order by are noted.
+    pub absentees: &'a Absentees,
 }
 
 /// See the module.
@@ -167,14 +170,14 @@ impl<'a, S: Snapshot> Txn<'a, S> {
         Ok(Some((ordinal, DocumentRecord::decode(&record)?)))
     }
 
-    pub async fn logical(&mut self) -> Result<LogicalRecord, WriteError> {
-        if let Some(record) = self.logical {
-            return Ok(record);
     /// Whether a version counts as deleted by now.
     pub fn is_expired(&self, record: &DocumentRecord) -> bool {
         record.is_expired(self.scope.now, self.scope.container.default_ttl)
     }
 
+    pub async fn logical(&mut self) -> Result<LogicalRecord, WriteError> {
+        if let Some(record) = self.logical {
+            return Ok(record);
         }
         let record = match self.get(&Key::logical(&self.key.epk)).await? {
             Some(bytes) => LogicalRecord::decode(&bytes)?,

@@ -17,6 +17,7 @@
 
 use crate::container::Container;
 use crate::error::WriteError;
+use crate::index::Absentees;
 use crate::item::LogicalKey;
 use crate::layout::{Counters, Key};
 use crate::numbers::Numbers;
@@ -116,6 +117,7 @@ pub(crate) struct Writer<S: Store> {
     numbers: Numbers,
     /// Whether items that go leave tombstones: a copy of the partition is being made.
     keeps_tombstones: AtomicBool,
+    pub(crate) absentees: Absentees,
 }
 
 impl<S: Store> Writer<S> {
@@ -137,6 +139,7 @@ impl<S: Store> Writer<S> {
             container: Mutex::new(container),
             numbers: Numbers::after(counters.issued),
             keeps_tombstones: AtomicBool::new(false),
+            absentees: Absentees::default(),
         }
     }
 
@@ -227,6 +230,7 @@ impl<S: Store> Writer<S> {
             now,
             numbers: &self.numbers,
             keeps_tombstones: self.keeps_tombstones.load(Ordering::Relaxed),
+            absentees: &self.absentees,
         }
     }
 
@@ -358,13 +362,13 @@ async fn run_steps<S: Snapshot>(
 async fn run_step<S: Snapshot>(txn: &mut Txn<'_, S>, step: &WriteStep) -> Result<StepOutcome, WriteError> {
     match step {
         WriteStep::Write(request) => Ok(StepOutcome::Written(write::apply(txn, request).await?)),
-        WriteStep::Discard { id, what } => Ok(StepOutcome::Discarded(write::discard(txn, id, *what).await?)),
         WriteStep::Reserved { request, number } => {
             txn.reserved = Some(*number);
             let written = write::apply(txn, request).await;
             txn.reserved = None;
             Ok(StepOutcome::Written(written?))
         }
+        WriteStep::Discard { id, what } => Ok(StepOutcome::Discarded(write::discard(txn, id, *what).await?)),
         WriteStep::Read { id, if_none_match } => {
             let found = txn.find(id).await?.map(|(_, record)| record);
             let live = found.filter(|record| !txn.is_expired(record));

@@ -3,7 +3,7 @@
 use crate::catalog::{CatalogError, TriggerMoment, TriggerOperation};
 use tesela_partition::StepError;
 use tesela_partition::error::{ReadError, WriteError};
-use tesela_partition::query::PageError;
+use tesela_partition::query::{OrderError, PageError};
 use tesela_query::QueryError;
 use tesela_query::plan::PlanError;
 use tesela_script::ScriptError;
@@ -34,6 +34,8 @@ pub enum RouterError {
     TriggerOperation { name: String, operation: TriggerOperation },
     #[error("triggers do not run with a patch")]
     TriggerOnPatch,
+    #[error(transparent)]
+    Order(#[from] OrderError),
     #[error("the continuation token does not belong to this request")]
     Continuation,
 }
@@ -43,6 +45,7 @@ impl From<PageError> for RouterError {
         match error {
             PageError::Read(error) => Self::Read(error),
             PageError::Query(error) => Self::Query(error),
+            PageError::Order(error) => Self::Order(error),
         }
     }
 }

@@ -13,7 +13,7 @@ use tesela_model::container::{ContainerDefinition, DistanceFunction, FullTextLan
 use tesela_model::document::Node;
 use tesela_model::json::Value;
 use tesela_partition::charge::{self, QueryFacts};
-use tesela_partition::query::{QueryRequest, Resume};
+use tesela_partition::query::{Cost, QueryRequest, Resume};
 use tesela_partition::read::{FeedScope, PageLimit};
 use tesela_partition::write::Predicate;
 use tesela_query::full_text::{Language, Statistics};
@@ -52,8 +52,7 @@ pub struct QueryPageOutcome {
     pub rows: Vec<Vec<u8>>,
     pub continuation: Option<Vec<u8>>,
     pub charge_ru: f64,
-    pub facts: QueryFacts,
-    pub loaded_documents: u64,
+    pub cost: Cost,
 }
 
 /// The parts of a definition that decide what a query means.
@@ -171,8 +170,8 @@ impl<S: Store> Router<S> {
         prepared: &Prepared,
         continuation: Option<&[u8]>,
         limit: PageLimit,
-        let range = scope.range(&container.partitions)?;
     ) -> Result<QueryPageOutcome, RouterError> {
+        let range = scope.range(&container.partitions)?;
         let mut walk = match continuation {
             Some(bytes) => Walk::resume(bytes, &range).ok_or(RouterError::Continuation)?,
             None => Walk::over(range),
@@ -187,17 +186,16 @@ impl<S: Store> Router<S> {
         let elapsed = move || env.elapsed();
         let within = scope.within(&stop.partition.range, &stop.range);
         let request = QueryRequest { resume, ..self.request(prepared, within, limit, &elapsed) };
-        let page = partition.view().query(&request).await?;
+        let page = partition.query(&request).await?;
         // A query that reads no documents has its one answer from the first partition.
         match page.next {
             None if !prepared.compiled.reads_documents() => walk.finish(),
             next => walk.advance(next.map(|resume| resume.encode())),
         }
         let continuation = (!walk.is_done()).then(|| walk.encode());
-        let charge_ru = charge::query(&page.facts);
+        let charge_ru = charge::query(&page.cost.facts);
         let visited = vec![served(&partition)];
-        let (rows, facts, loaded_documents) = (page.rows, page.facts, page.loaded_documents);
-        Ok(QueryPageOutcome { visited, rows, continuation, charge_ru, facts, loaded_documents })
+        Ok(QueryPageOutcome { visited, rows: page.rows, continuation, charge_ru, cost: page.cost })
     }
 
     /// A page of a query over several partitions, merged here into one answer. The continuation counts the rows given.
@@ -235,19 +233,13 @@ impl<S: Store> Router<S> {
                 }
             }
         }
-        let facts = QueryFacts { output_bytes: page.bytes as u64, ..parts.facts };
-        let visits = parts.visited.len().max(1) as f64;
-        let charge_ru = charge::round(charge::query(&facts) + (visits - 1.0) * charge::query(&QueryFacts::default()));
+        let mut cost = parts.cost;
+        cost.facts.output_bytes = page.bytes as u64;
+        let further_visits = parts.visited.len().saturating_sub(1) as f64;
+        let charge_ru = charge::query(&cost.facts) + further_visits * charge::query(&QueryFacts::default());
         let continuation = page.next().map(|given| given.to_le_bytes().to_vec());
-        let loaded_documents = parts.loaded_documents;
-        Ok(QueryPageOutcome {
-            visited: parts.visited,
-            rows: page.rows,
-            continuation,
-            charge_ru,
-            facts,
-            loaded_documents,
-        })
+        let charge_ru = charge::round(charge_ru);
+        Ok(QueryPageOutcome { visited: parts.visited, rows: page.rows, continuation, charge_ru, cost })
     }
 
     /// Every partition's part, in the order of their ranges.
@@ -262,14 +254,15 @@ impl<S: Store> Router<S> {
         let mut views = Vec::new();
         while let Some(stop) = walk.next(&container.partitions) {
             let partition = self.partition(container, stop.partition).await?;
-            views.push((partition.view(), scope.within(&stop.partition.range, &stop.range), served(&partition)));
+            let (view, within) = (partition.view(), scope.within(&stop.partition.range, &stop.range));
+            views.push((partition, view, within));
             walk.advance(None);
         }
         let env = self.env().clone();
         let elapsed = move || env.elapsed();
         let mut statistics: Option<Vec<Statistics>> = None;
         if prepared.compiled.needs_statistics() {
-            for (view, within, _) in &views {
+            for (_, view, within) in &views {
                 let request = self.request(prepared, within.clone(), limit, &elapsed);
                 let part = view.statistics(&request).await?;
                 match &mut statistics {
@@ -279,14 +272,12 @@ impl<S: Store> Router<S> {
             }
         }
         let mut parts = Parts::default();
-        for (view, within, served) in views {
+        for (partition, view, within) in views {
             let request =
                 QueryRequest { statistics: statistics.clone(), ..self.request(prepared, within, limit, &elapsed) };
-            let part = view.part(&request).await?;
-            parts.visited.push(served);
-            parts.facts.index_entries += part.facts.index_entries;
-            parts.facts.loaded_bytes += part.facts.loaded_bytes;
-            parts.loaded_documents += part.loaded_documents;
+            let part = partition.part(&view, &request).await?;
+            parts.visited.push(served(&partition));
+            parts.cost.add(&part.cost);
             parts.parts.push(Part { rows: part.rows, groups: part.groups, done: true });
         }
         Ok(parts)
@@ -329,8 +320,7 @@ impl<S: Store> Router<S> {
 struct Parts {
     parts: Vec<Part>,
     visited: Vec<Served>,
-    facts: QueryFacts,
-    loaded_documents: u64,
+    cost: Cost,
 }
 
 /// The rows of one page of a merged answer.

@@ -146,8 +146,9 @@ fn rows_answer(container: &Container, page: &QueryPageOutcome) -> Answer {
 }
 
 fn write_metrics(answer: &mut Answer, page: &QueryPageOutcome) {
+    let cost = &page.cost;
     let ratio =
-        if page.loaded_documents == 0 { 1.0 } else { (page.rows.len() as f64 / page.loaded_documents as f64).min(1.0) };
+        if cost.loaded_documents == 0 { 1.0 } else { (page.rows.len() as f64 / cost.loaded_documents as f64).min(1.0) };
     answer.write(
         &header::QUERY_METRICS,
         format_args!(
@@ -155,10 +156,10 @@ fn write_metrics(answer: &mut Answer, page: &QueryPageOutcome) {
              queryOptimizationTimeInMs=0.00;VMExecutionTimeInMs=0.00;indexLookupTimeInMs=0.00;instructionCount=0;documentLoadTimeInMs=0.00;\
              systemFunctionExecuteTimeInMs=0.00;userFunctionExecuteTimeInMs=0.00;retrievedDocumentCount={};retrievedDocumentSize={};\
              outputDocumentCount={};outputDocumentSize={};writeOutputTimeInMs=0.00;indexUtilizationRatio={ratio:.2}",
-            page.loaded_documents,
-            page.facts.loaded_bytes,
+            cost.loaded_documents,
+            cost.facts.loaded_bytes,
             page.rows.len(),
-            page.facts.output_bytes,
+            cost.facts.output_bytes,
         ),
     );
 }

@@ -1,127 +1,87 @@
 //! The index rows of a document.
 
-use super::{PathCode, value_code};
+use super::{Absentees, Composite, PathCode};
 use crate::layout::Key;
 use crate::txn::Txn;
 use bytes::Bytes;
-use tesela_model::container::{CompositeIndex, IndexingPolicy, PathMatcher, Place, SortOrder};
-use tesela_model::document::{Kind, Node};
+use tesela_model::document::Node;
 use tesela_model::rid::DocumentOrdinal;
 use tesela_store::Snapshot;
-
-/// A missing value in a composite index: below null.
-const UNDEFINED: u8 = 0x0F;
-
-/// System properties that no filter needs an index for: they name the item itself.
-const NEVER_INDEXED: [&str; 4] = ["_rid", "_self", "_etag", "_attachments"];
-
-/// What a policy puts into the index.
-#[derive(Clone, Debug)]
-pub struct IndexSchema {
-    matcher: PathMatcher,
-    composites: Vec<CompositeIndex>,
-}
-
-impl IndexSchema {
-    pub fn new(policy: &IndexingPolicy) -> Self {
-        Self { matcher: policy.matcher(), composites: policy.composite_indexes.clone() }
-    }
-
-    pub fn composites(&self) -> &[CompositeIndex] {
-        &self.composites
-    }
-
-    pub fn matcher(&self) -> &PathMatcher {
-        &self.matcher
-    }
-
-    /// The rows of a document.
-    pub fn entries(&self, root: Node<'_>) -> IndexEntries {
-        let mut terms = Vec::with_capacity(24);
-        let mut path = PathCode::root();
-        for (name, child) in root.members().filter(|(name, _)| !NEVER_INDEXED.contains(&&**name)) {
-            path.push_property(&name);
-            self.walk(child, self.matcher.property(self.matcher.root(), &name), &mut path, &mut terms);
-            path.truncate(0);
-        }
-        terms.sort_unstable();
-        terms.dedup();
-        let composites = self.composites.iter().enumerate();
-        let composites = composites.map(|(number, index)| (number as u32, composite_values(index, root)));
-        IndexEntries { terms, composites: composites.collect() }
-    }
-
-    fn walk(&self, node: Node<'_>, place: Place, path: &mut PathCode, terms: &mut Vec<Vec<u8>>) {
-        if self.matcher.indexes(place) {
-            let mut term = path.terms_prefix();
-            value_code::write(node, &mut term);
-            terms.push(term);
-        }
-        if !self.matcher.reaches(place) {
-            return;
-        }
-        let length = path.len();
-        match node.kind() {
-            Kind::Object => {
-                for (name, child) in node.members() {
-                    path.push_property(&name);
-                    self.walk(child, self.matcher.property(place, &name), path, terms);
-                    path.truncate(length);
-                }
-            }
-            Kind::Array => {
-                let element = self.matcher.elements(place);
-                for child in node.elements() {
-                    path.push_element();
-                    self.walk(child, element, path, terms);
-                    path.truncate(length);
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-fn composite_values(index: &CompositeIndex, root: Node<'_>) -> Vec<u8> {
-    let mut values = Vec::new();
-    for part in &index.paths {
-        let start = values.len();
-        match part.path.find(root) {
-            Some(node) => value_code::write(node, &mut values),
-            None => values.push(UNDEFINED),
-        }
-        if part.order == SortOrder::Descending {
-            // No value form is the beginning of another, so inverting every byte inverts the order.
-            values[start..].iter_mut().for_each(|byte| *byte = !*byte);
-        }
-    }
-    values
-}
 
 /// The rows of one document, without its ordinal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexEntries {
     /// Sorted, each once.
     terms: Vec<Vec<u8>>,
-    composites: Vec<(u32, Vec<u8>)>,
+    composites: Vec<CompositeEntry>,
+}
+
+/// A row of a composite index.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct CompositeEntry {
+    index: u64,
+    values: Vec<u8>,
+    /// Whether the key ends in the inverted ordinal.
+    inverts_ordinal: bool,
 }
 
 impl IndexEntries {
+    /// A document its client keeps out of the index. It has one row, which says so: a query that relies on the index
+    /// must look at it none the less.
+    pub fn kept_out() -> Self {
+        Self { terms: vec![Self::kept_out_term()], composites: Vec::new() }
+    }
+
+    /// The term of documents without others: a value of the document itself, which nothing else has.
+    pub fn kept_out_term() -> Vec<u8> {
+        PathCode::root().terms_prefix()
+    }
+
+    pub(super) fn push_term(&mut self, term: Vec<u8>) {
+        self.terms.push(term);
+    }
+
+    pub(super) fn push_composite(&mut self, composite: &Composite, root: Node<'_>) {
+        let (index, values) = (composite.id(), composite.values(root));
+        self.composites.push(CompositeEntry { index, values, inverts_ordinal: composite.inverts_ordinals() });
+    }
+
+    /// Ends the pushing.
+    pub(super) fn settle(&mut self) {
+        self.terms.sort_unstable();
+        self.terms.dedup();
+        self.composites.sort_unstable();
+        self.composites.dedup();
+    }
+
+    /// Rows of values; the row of a document that is kept out has none.
     pub fn len(&self) -> usize {
-        self.terms.len() + self.composites.len()
+        let kept_out = usize::from(self.has_terms(&Self::kept_out_term()));
+        self.terms.len() + self.composites.len() - kept_out
     }
 
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
+    /// Whether some term begins so: whether the document has a value under a path.
+    pub fn has_terms(&self, prefix: &[u8]) -> bool {
+        let at = self.terms.partition_point(|term| term.as_slice() < prefix);
+        self.terms.get(at).is_some_and(|term| term.starts_with(prefix))
+    }
+
     /// The keys of the rows.
     pub fn keys(&self, ordinal: DocumentOrdinal) -> impl Iterator<Item = Bytes> {
         let terms = self.terms.iter().map(move |term| Key::term(term, ordinal));
-        terms.chain(self.composites.iter().map(move |(index, values)| Key::composite(*index, values, ordinal)))
+        let composite = move |entry: &CompositeEntry| {
+            let tie = if entry.inverts_ordinal { !ordinal.0 } else { ordinal.0 };
+            Key::composite(entry.index, &entry.values, tie)
+        };
+        terms.chain(self.composites.iter().map(composite))
     }
 
     pub(crate) fn put<S: Snapshot>(&self, txn: &mut Txn<'_, S>, ordinal: DocumentOrdinal) {
+        Absentees::note(txn.scope.absentees, ordinal, self);
         self.keys(ordinal).for_each(|key| txn.put(key, Bytes::new()));
     }
 
@@ -138,12 +98,13 @@ impl IndexEntries {
     ) -> (usize, usize) {
         let removed = self.minus(after);
         let added = after.minus(self);
+        Absentees::note(txn.scope.absentees, ordinal, after);
         removed.delete(txn, ordinal);
-        added.put(txn, ordinal);
+        added.keys(ordinal).for_each(|key| txn.put(key, Bytes::new()));
         (removed.len(), added.len())
     }
 
-    fn minus(&self, other: &Self) -> Self {
+    pub(super) fn minus(&self, other: &Self) -> Self {
         let terms = self.terms.iter().filter(|term| other.terms.binary_search(term).is_err()).cloned();
         let composites = self.composites.iter().filter(|entry| !other.composites.contains(entry)).cloned();
         Self { terms: terms.collect(), composites: composites.collect() }

@@ -3,6 +3,7 @@
 //! The end marker sorts below every step, so the values of a path come before everything beneath it.
 
 use super::value_code;
+use tesela_query::access::PathStep;
 use tesela_store::keycode::KeyWriter;
 
 const END: u8 = 0x01;
@@ -23,6 +24,18 @@ impl PathCode {
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut path = Self::root();
         names.into_iter().for_each(|name| path.push_property(name));
+        path
+    }
+
+    /// A path of the query language, with "some element" for any element.
+    pub fn of_steps(steps: &[PathStep]) -> Self {
+        let mut path = Self::root();
+        for step in steps {
+            match step {
+                PathStep::Name(name) => path.push_property(name),
+                PathStep::Index(_) | PathStep::Each => path.push_element(),
+            }
+        }
         path
     }
 

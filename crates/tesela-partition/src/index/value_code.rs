@@ -1,24 +1,32 @@
 //! Values in index form: bytes whose order is the order of the values.
 //!
 //! ```text
-//! 10 null   11 false   12 true   13 number, 8 ordered bytes   14 string, escaped, 00   15 array   16 object
+//! 0F undefined   10 null   11 false   12 true   13 number, 8 ordered bytes   14 string, escaped, 00   15 array   16 object
 //! ```
+//!
+//! (Undefined occurs in composite indexes only: a term says that a value is there.)
 //!
 //! The order is that of the query language: types first, numbers as doubles, strings by UTF-16 code unit. UTF-8 bytes
 //! order by code point, which differs in one place — characters beyond the basic plane come *before* U+E000…U+FFFF in
 //! UTF-16 — so the lead bytes of those two groups are exchanged.
 //!
-//! Strings longer than [`STRING_BYTES_MAX`] are cut, and numbers beyond 2^53 fall on their nearest double: an index
-//! answer is therefore a superset, and the filter is evaluated on the document again. Arrays and objects have only
-//! their type here; their contents have terms of their own.
+//! Strings longer than [`STRING_BYTES_MAX`] are cut, so the longest forms are *shared* by several strings; and arrays
+//! and objects have only their type here, since their contents have terms of their own. An index answer is therefore a
+//! superset, and the filter is evaluated on the document again. Numbers beyond 2^53 fall on their nearest double, but
+//! so they do when they are compared.
 
 use std::borrow::Cow;
 use tesela_model::document::{Kind, Node};
+use tesela_model::json::Value;
 use tesela_store::keycode::KeyWriter;
 
 /// Bytes of a string that enter an index key. Ours: keeps a term well below a storage block.
 pub const STRING_BYTES_MAX: usize = 256;
+/// The longest string whose form no other string has. A cut falls between characters, so it keeps at least three bytes
+/// less than the limit.
+pub const STRING_OWN_BYTES_MAX: usize = STRING_BYTES_MAX - 4;
 
+pub const UNDEFINED: u8 = 0x0F;
 pub const NULL: u8 = 0x10;
 pub const FALSE: u8 = 0x11;
 pub const TRUE: u8 = 0x12;
@@ -47,7 +55,11 @@ fn ordered(text: &str) -> Cow<'_, [u8]> {
 
 /// The leading characters that fit [`STRING_BYTES_MAX`].
 fn cut(text: &str) -> &str {
-    &text[..text.floor_char_boundary(STRING_BYTES_MAX)]
+    let mut end = text.len().min(STRING_BYTES_MAX);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 pub fn write_number(number: f64, out: &mut Vec<u8>) {
@@ -67,9 +79,51 @@ pub fn write_string_prefix(text: &str, out: &mut Vec<u8>) {
     out.pop();
 }
 
-/// Whether the index form lost a part of the string.
-pub fn is_cut(text: &str) -> bool {
-    text.len() > STRING_BYTES_MAX
+/// The index form of a constant, and whether no other value has it.
+pub fn write_value(value: &Value, out: &mut Vec<u8>) -> bool {
+    match value {
+        Value::Null => out.push(NULL),
+        Value::Bool(value) => out.push(if *value { TRUE } else { FALSE }),
+        Value::Number(number) => write_number(number.as_f64(), out),
+        Value::String(text) => {
+            write_string(text, out);
+            return text.len() <= STRING_OWN_BYTES_MAX;
+        }
+        Value::Array(_) => {
+            out.push(ARRAY);
+            return false;
+        }
+        Value::Object(_) => {
+            out.push(OBJECT);
+            return false;
+        }
+    }
+    true
+}
+
+/// The length of the form a code begins with, and whether other values share it. `inverted` when its bytes are, as
+/// those of descending paths. `None` when the bytes are no code.
+pub fn first_form(code: &[u8], inverted: bool) -> Option<(usize, bool)> {
+    let flip = if inverted { 0xFF } else { 0 };
+    match code.first()? ^ flip {
+        UNDEFINED | NULL | FALSE | TRUE => Some((1, false)),
+        NUMBER => (code.len() > 8).then_some((9, false)),
+        ARRAY | OBJECT => Some((1, true)),
+        STRING => {
+            let end = 1 + code[1..].iter().position(|byte| byte ^ flip == 0)?;
+            let mut bytes = code[1..end].iter();
+            let mut length = 0;
+            while let Some(byte) = bytes.next() {
+                // An escaped byte takes two.
+                if byte ^ flip == 1 {
+                    bytes.next();
+                }
+                length += 1;
+            }
+            Some((end + 1, length > STRING_OWN_BYTES_MAX))
+        }
+        _ => None,
+    }
 }
 
 /// The index form of a value.
@@ -144,6 +198,21 @@ mod tests {
         write_string_prefix("ab", &mut prefix);
         assert!(code("\"ab\"").starts_with(&prefix) && code("\"abc\"").starts_with(&prefix));
         assert!(!code("\"ac\"").starts_with(&prefix) && !code("\"a\"").starts_with(&prefix));
+    }
+
+    #[test]
+    fn long_strings_share_their_forms() {
+        let text = |bytes: usize| format!("\"{}\"", "x".repeat(bytes));
+        let form = |bytes: usize| first_form(&code(&text(bytes)), false);
+        assert_eq!(form(STRING_OWN_BYTES_MAX), Some((254, false)));
+        assert_eq!(form(STRING_OWN_BYTES_MAX + 1), Some((255, true)));
+        assert_eq!((form(256), code(&text(256))), (form(9999), code(&text(9999))));
+        let inverted: Vec<u8> = code(r#""a\u0000\u0001b""#).iter().map(|byte| !byte).collect();
+        assert_eq!(first_form(&inverted, true), Some((inverted.len(), false)));
+        let nul = code(&format!("\"{}\"", "\\u0000".repeat(200)));
+        assert_eq!(first_form(&nul, false), Some((402, false)), "200 bytes, each escaped");
+        assert_eq!(first_form(b"\x14abc", false), None);
+        assert_eq!(first_form(b"\x13abc", false), None);
     }
 
     proptest! {

@@ -65,6 +65,11 @@ impl Key {
         }
     }
 
+    /// The items of all logical partitions, by logical partition.
+    pub fn all_members() -> KeyRange {
+        KeyRange::prefix(&[MEMBER])
+    }
+
     /// The items of all logical partitions of an EPK range, by logical partition.
     pub fn members_between(min: &Epk, max: &Epk) -> KeyRange {
         let from = KeyWriter::new().tag(MEMBER).bytes(min.as_bytes()).finish();
@@ -157,13 +162,14 @@ impl Key {
         key.get(1..key.len().saturating_sub(8)).unwrap_or_default()
     }
 
-    pub fn composite(index: u32, values: &[u8], ordinal: DocumentOrdinal) -> Bytes {
-        KeyWriter::new().tag(COMPOSITE).u32(index).raw(values).u64(ordinal.0).finish()
+    /// `tie` is the ordinal, or its inverse where equal values come in descending order.
+    pub fn composite(index: u64, values: &[u8], tie: u64) -> Bytes {
+        KeyWriter::with_capacity(values.len() + 17).tag(COMPOSITE).u64(index).raw(values).u64(tie).finish()
     }
 
     /// Entries of a composite index whose values begin so.
-    pub fn composites(index: u32, prefix: &[u8]) -> KeyRange {
-        KeyRange::prefix(&KeyWriter::new().tag(COMPOSITE).u32(index).raw(prefix).finish())
+    pub fn composites(index: u64, prefix: &[u8]) -> KeyRange {
+        KeyRange::prefix(&KeyWriter::new().tag(COMPOSITE).u64(index).raw(prefix).finish())
     }
 
     pub fn unique(epk: &Epk, constraint: u32, values: &[u8]) -> Bytes {

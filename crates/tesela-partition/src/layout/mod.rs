@@ -12,7 +12,7 @@
 //! | 06 | LSN, sequence, ordinal | – | change feed, latest version |
 //! | 07 | LSN, sequence, partition id | [`HistoryRecord`] | change feed, all versions and deletes |
 //! | 08 | path, value, ordinal | – | the range index |
-//! | 09 | index number, values, ordinal | – | composite indexes |
+//! | 09 | index id, values, ordinal or its inverse | – | composite indexes |
 //! | 0A | EPK, constraint, values | ordinal | unique keys |
 //! | 0B | expiry, ordinal | – | items with a `ttl` of their own |
 //! | 0C | LSN, ordinal | EPK | items that went while the partition was being copied ([`crate::split`]) |

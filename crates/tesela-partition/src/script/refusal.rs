@@ -44,6 +44,7 @@ pub(super) fn of_page(error: PageError) -> OpError {
     match error {
         PageError::Read(error) => of_read(error),
         PageError::Query(error) => OpError::refused(400, error.to_string()),
+        PageError::Order(error) => OpError::refused(400, error.to_string()),
     }
 }
 

@@ -307,6 +307,7 @@ impl<S: Store> Transfer<S> {
             now: 0,
             numbers: self.source.writer().numbers(),
             keeps_tombstones: false,
+            absentees: &self.source.writer().absentees,
         }
     }
 

@@ -149,8 +149,12 @@ impl CompiledQuery {
 
     /// Whether rows come as documents are pushed: nothing is sorted, grouped or kept apart.
     pub fn is_streaming(&self) -> bool {
-        let plain = |select: &Select| select.grouping.is_none() && !select.distinct;
-        matches!(self.order, Order::None) && self.stages.iter().all(plain)
+        matches!(self.order, Order::None) && self.is_streaming_in_order()
+    }
+
+    /// Whether rows come as documents are pushed, provided these come in the order the query asks for.
+    pub fn is_streaming_in_order(&self) -> bool {
+        self.stages.iter().all(|select| select.grouping.is_none() && !select.distinct)
     }
 
     /// Whether the answer depends on documents at all; `SELECT 1` does not, and yields its row once.
