@@ -1,18 +1,19 @@
 //! `tesela serve`: open the store, load the catalog, listen, drain on a signal.
 
 use crate::engine::Engine;
-use crate::settings::{Durability, ServeArgs, Settings, Throttle};
+use crate::settings::{DirectorySettings, Durability, ServeArgs, Settings, Throttle};
 use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tesela_env::Env;
 use tesela_gateway::Gateway;
 use tesela_gateway::account::Account;
+use tesela_gateway::authorize::directory::Directory;
 use tesela_gateway::authorize::{Authorizer, KeyTexts};
 use tesela_gateway::listen::{ListenOptions, serve};
 use tesela_gateway::tls::{CertificateSource, Tls};
-use tesela_router::{Background, Router};
 use tesela_router::catalog::{Catalog, CatalogOptions};
+use tesela_router::{Background, Router};
 use tesela_store::{MemoryStore, Store};
 use tesela_store_embedded::{EmbeddedStore, Options};
 use tokio::net::TcpListener;
@@ -33,16 +34,11 @@ async fn run_server(settings: Settings) -> Result<(), Box<dyn Error>> {
     let catalog = Catalog::open(engine.clone(), env.clone(), CatalogOptions::default()).await?;
     let router = Arc::new(Router::new(engine.clone(), env.clone(), catalog));
     let tls = Arc::new(Tls::new(certificate_source(&settings), env.now().unix_seconds() as i64));
-    let authorizer = Authorizer::new(&KeyTexts {
-        primary: settings.key.clone(),
-        secondary: settings.secondary_key.clone(),
-        primary_read_only: settings.read_only_keys.first().cloned(),
-        secondary_read_only: settings.read_only_keys.get(1).cloned(),
-    })?;
-    let background = Background::start(router.clone());
-    let gateway = Arc::new(Gateway::new(router, authorizer, Account::default(), Some(tls.clone())));
+    let account = Account { consistency: settings.consistency, ..Account::default() };
+    let gateway = Arc::new(Gateway::new(router.clone(), authorizer(&settings)?, account, Some(tls.clone())));
     let address = SocketAddr::new(settings.host, settings.port);
     let listener = TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
+    let background = Background::start(router);
     announce(&settings, listener.local_addr()?);
     let options = ListenOptions { tls: Some(tls), ..ListenOptions::default() };
     let stopped = serve(listener, gateway, options, stop_signal()?).await;
@@ -55,6 +51,20 @@ async fn run_server(settings: Settings) -> Result<(), Box<dyn Error>> {
     background.stop().await;
     engine.flush().await?;
     Ok(())
+}
+
+fn authorizer(settings: &Settings) -> Result<Authorizer, Box<dyn Error>> {
+    let authorizer = Authorizer::new(&KeyTexts {
+        primary: settings.key.clone(),
+        secondary: settings.secondary_key.clone(),
+        primary_read_only: settings.read_only_keys.first().cloned(),
+        secondary_read_only: settings.read_only_keys.get(1).cloned(),
+    })?;
+    let Some(DirectorySettings { jwks, issuer, audience }) = &settings.directory else { return Ok(authorizer) };
+    let unusable = |reason: String| format!("cannot use the key file {}: {reason}", jwks.display());
+    let text = std::fs::read_to_string(jwks).map_err(|error| unusable(error.to_string()))?;
+    let directory = Directory::new(&text, issuer.clone(), audience.clone());
+    Ok(authorizer.with_directory(directory.map_err(|error| unusable(error.to_string()))?))
 }
 
 fn open_engine(settings: &Settings) -> Result<Engine, Box<dyn Error>> {

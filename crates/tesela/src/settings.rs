@@ -6,6 +6,7 @@ use serde::Deserialize;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use tesela_gateway::authorize::EMULATOR_KEY;
+use tesela_gateway::handlers::session::Consistency;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -61,6 +62,18 @@ pub struct ServeArgs {
     /// Whether requests over the provisioned throughput are refused [default: shadow with the well-known key or --ephemeral, else on]
     #[arg(long, value_enum, env = "TESELA_THROTTLE")]
     pub throttle: Option<Throttle>,
+    /// Consistency level of the account: Strong, BoundedStaleness, Session, ConsistentPrefix or Eventual [default: Session]
+    #[arg(long, value_name = "LEVEL", env = "TESELA_CONSISTENCY")]
+    pub consistency: Option<String>,
+    /// Public keys (JWKS) of an issuer whose signed tokens are accepted
+    #[arg(long, value_name = "FILE", env = "TESELA_AAD_JWKS")]
+    pub aad_jwks: Option<PathBuf>,
+    /// Name of that issuer: the claim `iss` of its tokens
+    #[arg(long, value_name = "NAME", env = "TESELA_AAD_ISSUER")]
+    pub aad_issuer: Option<String>,
+    /// Audience that stands for this server: the claim `aud` of its tokens
+    #[arg(long, value_name = "NAME", env = "TESELA_AAD_AUDIENCE")]
+    pub aad_audience: Option<String>,
     /// Certificate chain (PEM) to use instead of a self-signed one
     #[arg(long, value_name = "FILE", requires = "cert_key", env = "TESELA_CERT")]
     pub cert: Option<PathBuf>,
@@ -89,12 +102,26 @@ pub struct Settings {
     pub read_only_keys: Vec<String>,
     pub durability: Durability,
     pub throttle: Throttle,
+    pub consistency: Consistency,
+    pub directory: Option<DirectorySettings>,
     pub cert: Option<(PathBuf, PathBuf)>,
     pub san: Vec<String>,
 }
 
+/// Whose directory tokens are accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirectorySettings {
+    pub jwks: PathBuf,
+    pub issuer: String,
+    pub audience: String,
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
+    #[error("'{name}' is none of the consistency levels Strong, BoundedStaleness, Session, ConsistentPrefix, Eventual")]
+    UnknownConsistency { name: String },
+    #[error("directory tokens need all three of --aad-jwks, --aad-issuer and --aad-audience")]
+    DirectoryIncomplete,
     #[error("cannot read the configuration file {path}: {reason}")]
     Unreadable { path: PathBuf, reason: String },
     #[error(
@@ -131,6 +158,12 @@ impl Settings {
             read_only_keys: read_only.into_iter().flatten().collect(),
             durability: args.durability.or(file.durability).unwrap_or(Durability::Sync),
             throttle: args.throttle.or(file.throttle).unwrap_or(quiet),
+            consistency: consistency(args.consistency.or(file.consistency))?,
+            directory: directory(
+                args.aad_jwks.or(file.aad_jwks),
+                args.aad_issuer.or(file.aad_issuer),
+                args.aad_audience.or(file.aad_audience),
+            )?,
             cert: args.cert.or(file.cert).zip(args.cert_key.or(file.cert_key)),
             san: if args.san.is_empty() { file.san } else { args.san },
         })
@@ -138,6 +171,25 @@ impl Settings {
 
     pub fn uses_well_known_key(&self) -> bool {
         self.key == EMULATOR_KEY
+    }
+}
+
+fn consistency(name: Option<String>) -> Result<Consistency, SettingsError> {
+    match name {
+        None => Ok(Consistency::Session),
+        Some(name) => Consistency::from_name(&name).ok_or(SettingsError::UnknownConsistency { name }),
+    }
+}
+
+fn directory(
+    jwks: Option<PathBuf>,
+    issuer: Option<String>,
+    audience: Option<String>,
+) -> Result<Option<DirectorySettings>, SettingsError> {
+    match (jwks, issuer, audience) {
+        (None, None, None) => Ok(None),
+        (Some(jwks), Some(issuer), Some(audience)) => Ok(Some(DirectorySettings { jwks, issuer, audience })),
+        _ => Err(SettingsError::DirectoryIncomplete),
     }
 }
 
@@ -157,6 +209,27 @@ mod tests {
         assert_eq!((settings.host.to_string().as_str(), settings.port), ("127.0.0.1", 8081));
         assert!(settings.uses_well_known_key());
         assert_eq!((settings.durability, settings.throttle), (Durability::Sync, Throttle::Shadow));
+    }
+
+    #[test]
+    fn consistency_is_one_of_the_five() {
+        let resolve = |name: &str| {
+            let args = ServeArgs { consistency: Some(name.to_owned()), ..Default::default() };
+            Settings::resolve(args).map(|settings| settings.consistency)
+        };
+        assert_eq!(Settings::resolve(ServeArgs::default()).unwrap().consistency, Consistency::Session);
+        assert_eq!(resolve("boundedstaleness").unwrap(), Consistency::BoundedStaleness);
+        assert!(matches!(resolve("Strongest"), Err(SettingsError::UnknownConsistency { .. })));
+    }
+
+    #[test]
+    fn an_issuer_is_named_whole_or_not_at_all() {
+        let part = ServeArgs { aad_issuer: Some("https://issuer".into()), ..Default::default() };
+        assert!(matches!(Settings::resolve(part.clone()), Err(SettingsError::DirectoryIncomplete)));
+        let whole = ServeArgs { aad_jwks: Some("keys.json".into()), aad_audience: Some("tesela".into()), ..part };
+        let directory = Settings::resolve(whole).unwrap().directory.unwrap();
+        assert_eq!((directory.issuer.as_str(), directory.audience.as_str()), ("https://issuer", "tesela"));
+        assert_eq!(Settings::resolve(ServeArgs::default()).unwrap().directory, None);
     }
 
     #[test]
