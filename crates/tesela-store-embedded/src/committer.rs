@@ -87,15 +87,17 @@ impl Committer {
     fn serve(&mut self, requests: Vec<Request>) {
         let mut commits = Vec::with_capacity(requests.len());
         for request in requests {
-            if matches!(request.work, Work::Commit(_)) {
-                commits.push(request);
-                continue;
+            if !matches!(request.work, Work::Commit(_)) {
+                self.write(std::mem::take(&mut commits));
             }
-            self.write(std::mem::take(&mut commits));
             let outcome = match request.work {
+                Work::Commit(_) => {
+                    commits.push(request);
+                    continue;
+                }
                 Work::CreateSpace(space) => self.create_space(space),
                 Work::DropSpace(space) => self.drop_space(space),
-                Work::Flush | Work::Commit(_) => self.sync(),
+                Work::Flush => self.sync(),
             };
             request.answer(outcome);
         }

@@ -1,4 +1,4 @@
-//! The LSM tree library and how we use it: the only file, with `view` and `committer`, that names it.
+//! The LSM tree library (fjall) and how it is set up. Only this file, `view` and `committer` name it.
 //!
 //! Each space is a tree of its own ("keyspace"), so that dropping one removes its folder and touches
 //! no other; all of them share one commit log, one block cache and the background threads. ADR 0003
@@ -14,13 +14,16 @@ use crate::folder::OpenError;
 use crate::options::{BLOCK_BYTES, JOURNALS_BYTES, Options};
 use crate::view::Spaces;
 
+/// The least the engine accepts.
+const OPEN_FILES_MIN: usize = 10;
+
 pub(crate) fn open_database(path: &Path, options: &Options) -> Result<(Database, Spaces), OpenError> {
     let open = || -> fjall::Result<_> {
         let database = Database::builder(path)
             .cache_size(options.cache_bytes)
-            .max_cached_files(Some(options.open_files))
+            .max_cached_files(Some(options.open_files.max(OPEN_FILES_MIN)))
             .max_journaling_size(JOURNALS_BYTES)
-            .worker_threads(options.worker_threads)
+            .worker_threads(options.worker_threads.max(1))
             .manual_journal_persist(true)
             .open()?;
         let mut spaces = Spaces::new();

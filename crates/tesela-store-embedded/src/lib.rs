@@ -6,13 +6,13 @@
 //!  snapshot, get, scan  <── on the caller's thread, from the view published last  <──────┘
 //! ```
 //!
-//! * [`queue`]: bounded, where commits gather while the disk is busy.
-//! * [`committer`]: the one writer; group commit, spaces, poisoning.
-//! * [`view`]: the moment readers see; `get` and `scan`.
-//! * [`folder`]: lock, format version, "never a silent reset".
-//! * [`log`], [`manifest`]: the engine's commit log and lists of tables, judged before it reads them.
-//! * [`engine`]: the LSM tree library (fjall) and its settings.
-//! * [`options`]: what can be tuned.
+//! * `queue`: bounded, where commits gather while the disk is busy.
+//! * `committer`: the one writer; group commit, spaces, poisoning.
+//! * `view`: the moment readers see; `get` and `scan`.
+//! * `folder`: lock, format version, "never a silent reset".
+//! * `log`, `manifest`: the engine's commit log and lists of tables, judged before it reads them.
+//! * `engine`: the LSM tree library (fjall) and its settings.
+//! * `options`: what can be tuned.
 //!
 //! The bytes on disk are described in `docs/internals/on_disk_format.md`.
 

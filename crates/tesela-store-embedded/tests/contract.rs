@@ -1,6 +1,5 @@
 //! The embedded engine passes the suite: with its defaults, and with buffers so small that tables
-//! are written and merged all the time. Reopening drops the store while its log is unread, which is
-//! what a kill leaves; `crash.rs` kills real processes.
+//! are written and merged all the time. Reopening closes the store here; `crash.rs` kills processes.
 
 use tempfile::TempDir;
 use tesela_store::suite::Subject;
