@@ -96,3 +96,46 @@ def test_queries_do_not_see_expired_items(make_container, text):
     container.create_item({"id": "1", "pk": "a", "n": 1})
     assert until(lambda: gone(container, "1"))
     assert list(container.query_items(text, partition_key="a")) in ([], [0])
+
+
+def stored(rest, path):
+    """Items that take up room, by the quota the container tells."""
+    usage = rest.get(path, x_ms_documentdb_populatequotainfo="True").headers["x-ms-resource-usage"]
+    return int(dict(pair.split("=") for pair in usage.strip(";").split(";"))["documentsCount"])
+
+
+def test_expired_items_give_their_room_back(rest, database, make_container):
+    container = make_container(default_ttl=1)
+    path = f"/dbs/{database.id}/colls/{container.id}"
+    for number in range(20):
+        container.create_item({"id": str(number), "pk": f"k{number % 5}"})
+    container.create_item({"id": "kept", "pk": "a", "ttl": -1})
+    assert stored(rest, path) == 21
+    # The background looks around at least twice a minute.
+    assert until(lambda: stored(rest, path) == 1, seconds=45)
+
+
+def test_switching_it_off_keeps_what_is_left(database, make_container):
+    container = make_container(default_ttl=1000)
+    container.create_item({"id": "1", "pk": "a", "ttl": 2})
+    database.replace_container(container, PartitionKey(path="/pk"))
+    time.sleep(3)
+    assert not gone(container, "1")
+
+
+def test_the_full_feed_tells_of_the_end(rest, database):
+    name = f"ttl-{time.monotonic_ns()}"
+    body = {"id": name, "partitionKey": {"paths": ["/pk"], "version": 2}, "defaultTtl": 1, "changeFeedPolicy": {"retentionDuration": 10}}
+    assert rest.post(f"/dbs/{database.id}/colls", body).status == 201
+    docs = f"/dbs/{database.id}/colls/{name}/docs"
+    feed = {"a_im": "Full-Fidelity Feed", "x_ms_documentdb_partitionkeyrangeid": "0"}
+    start = rest.get(docs, **feed, if_none_match="*").headers["etag"]
+    assert rest.post(docs, {"id": "1", "pk": "a"}, **A).status == 201
+
+    def told():
+        answer = rest.get(docs, **feed, if_none_match=start)
+        changes = answer.json()["Documents"] if answer.status == 200 else []
+        return [change["metadata"] for change in changes if change["metadata"]["operationType"] == "delete"]
+
+    assert until(lambda: len(told()) == 1, seconds=45)
+    assert told()[0]["timeToLiveExpired"] is True and told()[0]["id"] == "1"
