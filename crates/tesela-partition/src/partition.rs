@@ -99,7 +99,7 @@ impl<S: Store> Partition<S> {
         self.writer.set_container(container);
     }
 
-    /// Stops writes, without failing any, until the hold is dropped or closed.
+    /// Stops writes, without failing any, until the hold is dropped.
     pub async fn hold(&self) -> Hold<S> {
         self.writer.hold().await
     }

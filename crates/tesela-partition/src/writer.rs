@@ -189,7 +189,7 @@ impl<S: Store> Writer<S> {
             queue.quiet = queue.attended.then_some(tell);
         }
         // Made before the wait: a caller that goes away while waiting lets go, too.
-        let hold = Hold { writer: self.clone() };
+        let hold = Hold { writer: self.clone(), closes: false };
         let _ = told.await;
         hold
     }
@@ -288,9 +288,10 @@ fn gone() -> StepError {
     StepError { step: 0, error: WriteError::Gone }
 }
 
-/// A writer that stands still. Dropping it lets the writer go on.
+/// A writer that stands still. Dropping the hold lets the writer go on, unless it was told otherwise.
 pub struct Hold<S: Store> {
     writer: Arc<Writer<S>>,
+    closes: bool,
 }
 
 impl<S: Store> Hold<S> {
@@ -304,27 +305,32 @@ impl<S: Store> Hold<S> {
         self.writer.keep_tombstones(true);
     }
 
-    /// Ends the writer. What waits, and what still comes through old handles, is told that the partition is gone.
-    pub fn close(self) {
-        let waiting = {
-            let mut queue = self.writer.queue.lock();
-            queue.closed = true;
-            std::mem::take(&mut queue.waiting)
-        };
-        for Job { reply, .. } in waiting {
-            let _ = reply.send(Err(gone()));
-        }
+    /// From here on, dropping the hold closes the writer. Said before a change of the map is committed: whoever goes
+    /// away before he knows how that ended must not let anybody write.
+    pub fn close_when_dropped(&mut self) {
+        self.closes = true;
+    }
+
+    /// Lets the writer go on, whatever was said before.
+    pub fn release(mut self) {
+        self.closes = false;
     }
 }
 
 impl<S: Store> Drop for Hold<S> {
     fn drop(&mut self) {
-        let attend = {
+        let (attend, sent_away) = {
             let mut queue = self.writer.queue.lock();
             queue.held = false;
             queue.quiet = None;
-            !queue.waiting.is_empty() && !std::mem::replace(&mut queue.attended, true)
+            queue.closed = self.closes;
+            let sent_away = if self.closes { std::mem::take(&mut queue.waiting) } else { Vec::new() };
+            (!queue.waiting.is_empty() && !std::mem::replace(&mut queue.attended, true), sent_away)
         };
+        // What waits, and what still comes through old handles, is told that the partition is gone.
+        for Job { reply, .. } in sent_away {
+            let _ = reply.send(Err(gone()));
+        }
         // Without a runtime the process is ending, and with it everybody who waits.
         if attend && let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(work_off(self.writer.clone()));

@@ -287,10 +287,11 @@ async fn writes_wait_for_the_cut_and_then_go_elsewhere() {
     assert!(!waiting.is_finished());
     drop(hold);
     assert_eq!(waiting.await.unwrap().unwrap().lsn, 1);
-    let hold = parent.hold().await;
+    let mut hold = parent.hold().await;
     let waiting = write(2);
     tokio::task::yield_now().await;
-    hold.close();
+    hold.close_when_dropped();
+    drop(hold);
     assert!(matches!(waiting.await.unwrap(), Err(WriteError::Gone)));
     assert!(matches!(write(3).await.unwrap(), Err(WriteError::Gone)));
     assert!(parent.is_closed());

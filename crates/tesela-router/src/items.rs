@@ -4,10 +4,11 @@ use crate::catalog::Container;
 use crate::error::RouterError;
 use crate::router::{Router, Served};
 use tesela_model::rid::DocumentOrdinal;
+use tesela_partition::error::WriteError;
 use tesela_partition::item::LogicalKey;
 use tesela_partition::layout::DocumentRecord;
 use tesela_partition::write::{self, WriteRequest, Written};
-use tesela_partition::{BatchStep, Committed, Partition, Removed, charge};
+use tesela_partition::{BatchStep, Committed, Partition, Removed, StepError, charge};
 use tesela_store::Store;
 
 /// A point read: `None` when there is no such item.
@@ -41,7 +42,14 @@ impl From<RouterError> for Refused {
 impl<S: Store> Router<S> {
     /// The partition that owns a key.
     pub async fn owner(&self, container: &Container, key: &LogicalKey) -> Result<Partition<S>, RouterError> {
-        self.partition(container, container.partitions.owner(&key.epk)).await
+        match self.partition(container, container.partitions.owner(&key.epk)).await {
+            // The request holds an old map, and what it names has been replaced.
+            Err(RouterError::PartitionGone { .. }) => {
+                let current = self.current_container(container)?;
+                self.partition(&current, current.partitions.owner(&key.epk)).await
+            }
+            other => other,
+        }
     }
 
     pub async fn read_item(
@@ -73,15 +81,21 @@ impl<S: Store> Router<S> {
     }
 
     pub async fn write_item(&self, container: &Container, request: WriteRequest) -> Result<ItemWritten, Refused> {
-        let partition = self.owner(container, &request.key).await?;
+        let mut partition = self.owner(container, &request.key).await?;
         let refusal_charge = write::refusal_charge(&request);
-        match partition.write(request).await {
-            Ok(outcome) => {
-                let served = Served { partition: partition.id(), lsn: outcome.lsn };
-                Ok(ItemWritten { served, written: outcome.written })
-            }
-            Err(error) => {
-                Err(Refused { error: error.into(), served: Some(served(&partition)), charge_ru: refusal_charge })
+        loop {
+            match partition.write(request.clone()).await {
+                Ok(outcome) => {
+                    let served = Served { partition: partition.id(), lsn: outcome.lsn };
+                    return Ok(ItemWritten { served, written: outcome.written });
+                }
+                Err(WriteError::Gone) if partition.is_closed() => {
+                    partition = self.owner_after(container, &request.key.epk, &partition).await?;
+                }
+                Err(error) => {
+                    let served = Some(served(&partition));
+                    return Err(Refused { error: error.into(), served, charge_ru: refusal_charge });
+                }
             }
         }
     }
@@ -92,9 +106,17 @@ impl<S: Store> Router<S> {
         container: &Container,
         key: &LogicalKey,
     ) -> Result<(Served, Removed), RouterError> {
-        let partition = self.owner(container, key).await?;
-        let removed = partition.remove_logical(key).await?;
-        Ok((Served { partition: partition.id(), lsn: removed.lsn }, removed))
+        let mut partition = self.owner(container, key).await?;
+        loop {
+            match partition.remove_logical(key).await {
+                Ok(removed) => return Ok((Served { partition: partition.id(), lsn: removed.lsn }, removed)),
+                // What was removed before the cut stays removed; the new owner removes the rest.
+                Err(WriteError::Gone) if partition.is_closed() => {
+                    partition = self.owner_after(container, &key.epk, &partition).await?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 
     /// R16: all steps or none.
@@ -104,12 +126,17 @@ impl<S: Store> Router<S> {
         key: LogicalKey,
         steps: Vec<BatchStep>,
     ) -> Result<(Served, Committed), Refused> {
-        let partition = self.owner(container, &key).await?;
-        match partition.batch(key, steps).await {
-            Ok(committed) => Ok((Served { partition: partition.id(), lsn: committed.lsn }, committed)),
-            Err(failed) => {
-                let served = Some(served(&partition));
-                Err(Refused { error: RouterError::Step(failed), served, charge_ru: charge::LOOKUP_RU })
+        let mut partition = self.owner(container, &key).await?;
+        loop {
+            match partition.batch(key.clone(), steps.clone()).await {
+                Ok(committed) => return Ok((Served { partition: partition.id(), lsn: committed.lsn }, committed)),
+                Err(StepError { error: WriteError::Gone, .. }) if partition.is_closed() => {
+                    partition = self.owner_after(container, &key.epk, &partition).await?;
+                }
+                Err(failed) => {
+                    let served = Some(served(&partition));
+                    return Err(Refused { error: RouterError::Step(failed), served, charge_ru: charge::LOOKUP_RU });
+                }
             }
         }
     }

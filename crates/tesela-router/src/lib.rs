@@ -17,6 +17,7 @@ mod resource_query;
 mod router;
 mod scope;
 mod scripts;
+mod split;
 mod walk;
 
 pub use background::Background;
@@ -27,3 +28,4 @@ pub use query::{Prepared, QueryPageOutcome, QuerySpec};
 pub use router::{Router, Served, Usage};
 pub use scope::Scope;
 pub use scripts::{ContainerFunctions, Executed, TriggerNames, TriggeredWrite};
+pub use split::{PartitionState, ReshapeError, SplitOptions, SplitPoint};

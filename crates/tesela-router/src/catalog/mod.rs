@@ -64,7 +64,7 @@ pub use folder::{
 };
 pub use named::Addressing;
 pub use offer::{Migration, Offer, Terms};
-pub use partition_map::{MapError, PartitionMap, PartitionStatus, PhysicalPartition, initial_partitions};
+pub use partition_map::{MapError, PartitionMap, PartitionStatus, PhysicalPartition, halfway, initial_partitions};
 pub use resource::{FeedPage, Precondition, Resource};
 pub use state::{Container, ContainerThroughput, Database, Feed, Functions, State};
 pub use throughput::{MinimumFacts, Throughput, ThroughputError, partitions_needed};
@@ -129,6 +129,11 @@ impl<S: Store> Catalog<S> {
     /// The state of this moment. Keep it for the length of one request.
     pub fn state(&self) -> Arc<State> {
         self.0.state.load_full()
+    }
+
+    /// Waits for changes under way; if the end of one was never seen, finds out how it ended.
+    pub async fn refresh(&self) -> Result<()> {
+        self.begin().await.map(drop)
     }
 
     /// The container a request is about something in: the look-up of every item request.

@@ -45,12 +45,64 @@ impl PartitionMap {
 
 const FIRST_EPOCH: u64 = 1;
 
+/// The point that divides a range into two equal parts of what keys hash to; `None` when no key lies inside.
+///
+/// A range inside one first-level value of a hierarchical key is halved on the second level, and so on.
+pub fn halfway(key: &PartitionKeyDefinition, range: &EpkRange) -> Option<Epk> {
+    let middle = match key.kind == PartitionKeyKind::Hash && key.version_number() == 1 {
+        true => halfway_v1(key, range),
+        false => halfway_v2(range.min().as_bytes(), Some(range.max().as_bytes()), key.paths.len()),
+    };
+    middle.filter(|point| range.min() < point && point < range.max())
+}
+
+/// Hash numbers are few enough to be searched: their ordered form ascends with them.
+fn halfway_v1(key: &PartitionKeyDefinition, range: &EpkRange) -> Option<Epk> {
+    let first_at_least = |bound: &Epk| {
+        let (mut low, mut high) = (0_u64, u64::from(u32::MAX) + 1);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if boundary_v1(key, middle as u32) < *bound { low = middle + 1 } else { high = middle }
+        }
+        low
+    };
+    let (low, high) = (first_at_least(range.min()), first_at_least(range.max()).min(u64::from(u32::MAX)));
+    (low < high).then(|| boundary_v1(key, (low + (high - low) / 2) as u32))
+}
+
+/// `max` is `None` where everything that begins as the level before is inside.
+fn halfway_v2(min: &[u8], max: Option<&[u8]>, levels: usize) -> Option<Epk> {
+    const LEVEL_BYTES: usize = 16;
+    if levels == 0 {
+        return None;
+    }
+    let number = |bytes: &[u8]| {
+        let mut level = [0; LEVEL_BYTES];
+        let length = bytes.len().min(LEVEL_BYTES);
+        level[..length].copy_from_slice(&bytes[..length]);
+        u128::from_be_bytes(level)
+    };
+    let low = number(min);
+    let high = max.map_or(HASH_V2_MAX, number).min(HASH_V2_MAX);
+    let middle = low + high.saturating_sub(low) / 2;
+    if middle > low {
+        return Some(Epk::from_bytes(middle.to_be_bytes()));
+    }
+    let below = |bytes: &[u8]| bytes.get(LEVEL_BYTES..).unwrap_or_default().to_vec();
+    let max = max.filter(|max| number(max) == low).map(below);
+    let rest = halfway_v2(&below(min), max.as_deref(), levels - 1)?;
+    Some(Epk::from_bytes([&low.to_be_bytes()[..], rest.as_bytes()].concat()))
+}
+
 fn boundary(key: &PartitionKeyDefinition, part: u32, parts: u32) -> Epk {
     if key.kind == PartitionKeyKind::Hash && key.version_number() == 1 {
-        let hash = part * (u32::MAX / parts);
-        let ordered = PartitionKeyDefinition { kind: PartitionKeyKind::Range, ..key.clone() };
-        return effective_partition_key(&PartitionKeyValue::new(vec![Component::Number(f64::from(hash))]), &ordered);
+        return boundary_v1(key, part * (u32::MAX / parts));
     }
     let hash = u128::from(part) * (HASH_V2_MAX / u128::from(parts));
     Epk::from_bytes(hash.to_be_bytes())
+}
+
+fn boundary_v1(key: &PartitionKeyDefinition, hash: u32) -> Epk {
+    let ordered = PartitionKeyDefinition { kind: PartitionKeyKind::Range, ..key.clone() };
+    effective_partition_key(&PartitionKeyValue::new(vec![Component::Number(f64::from(hash))]), &ordered)
 }

@@ -25,7 +25,7 @@ mod division;
 mod feed;
 
 pub use change::MapError;
-pub use division::initial_partitions;
+pub use division::{halfway, initial_partitions};
 pub use feed::{ranges_etag, ranges_feed};
 
 use tesela_model::epk::{Epk, EpkRange};
