@@ -333,7 +333,7 @@ mod tests {
                 "{operations}"
             );
         }
-        let eleven = format!("[{}]", vec![r#"{"op":"set","path":"/a","value":1}"#; 11].join(","));
+        let eleven = format!("[{}]", [r#"{"op":"set","path":"/a","value":1}"#; 11].join(","));
         assert!(run("{}", &eleven).unwrap_err().contains("11"));
     }
 }

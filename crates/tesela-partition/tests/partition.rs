@@ -1,4 +1,5 @@
 //! A partition over the memory engine, driven through its public face and checked against a plain model.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use bytes::Bytes;
 use proptest::prelude::*;

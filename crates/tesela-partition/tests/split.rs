@@ -1,4 +1,5 @@
 //! Documents carried over from one partition to others while it serves, checked row by row.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use bytes::Bytes;
 use proptest::prelude::*;

@@ -1,4 +1,5 @@
 //! Expiry and retention over simulated time: what is visible is decided by the clock, what is stored by sweeps.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
 //! No text or bytes from outside make a reader panic, and what one side writes the other reads.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
 use tesela_model::json;

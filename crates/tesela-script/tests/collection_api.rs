@@ -1,4 +1,5 @@
 //! Every method of the server-side collection API, over a collection in memory (R16, R17).
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

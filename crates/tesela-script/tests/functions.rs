@@ -1,4 +1,5 @@
 //! User-defined functions.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! What the language and its globals look like to a script.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

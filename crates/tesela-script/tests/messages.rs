@@ -1,4 +1,5 @@
 //! Request, response, console and triggers; how failures are told.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
