@@ -11,8 +11,8 @@ use tesela_partition::item::ItemError;
 use tesela_protocol::status::{Status, SubStatus};
 use tesela_query::QueryError;
 use tesela_query::plan::PlanError;
-use tesela_router::RouterError;
 use tesela_router::catalog::{CatalogError, ResourceKind};
+use tesela_router::{ReshapeError, RouterError};
 use tesela_sql::SqlError;
 
 impl From<RouterError> for ApiError {
@@ -42,6 +42,25 @@ impl From<RouterError> for ApiError {
                 Self::bad_request(message).with_sub_status(SubStatus::CROSS_PARTITION_QUERY_NOT_SERVABLE)
             }
             RouterError::Plan(_) => Self::bad_request(message),
+        }
+    }
+}
+
+impl From<ReshapeError> for ApiError {
+    fn from(error: ReshapeError) -> Self {
+        let message = error.to_string();
+        match error {
+            ReshapeError::Catalog(error) => error.into(),
+            ReshapeError::Router(error) => error.into(),
+            ReshapeError::Read(error) => error.into(),
+            ReshapeError::Map(_) => Self::bad_request(message),
+            ReshapeError::Indivisible { .. } | ReshapeError::Needed { .. } | ReshapeError::TooLarge { .. } => {
+                Self::new(Status::Conflict, message)
+            }
+            ReshapeError::DefinitionChanged => {
+                Self::new(Status::Conflict, message).with_sub_status(SubStatus::CONTROL_PLANE_CONFLICT)
+            }
+            ReshapeError::Transfer(_) => Self::new(Status::InternalServerError, message),
         }
     }
 }

@@ -42,7 +42,7 @@ impl<S: Store> Gateway<S> {
         Self { router, authorizer, account, responder, tls, body_time: Timeouts::default().body }
     }
 
-    pub(crate) fn router(&self) -> &Router<S> {
+    pub(crate) fn router(&self) -> &Arc<Router<S>> {
         &self.router
     }
 

@@ -2,6 +2,7 @@
 
 use crate::index::IndexSchema;
 use tesela_model::container::{ContainerDefinition, DefaultTtl};
+use tesela_model::json::to_string;
 use tesela_model::limits::LOGICAL_PARTITION_BYTES_MAX;
 use tesela_model::partition_key::{PartitionKeyDefinition, PropertyPath};
 use tesela_model::rid::ResourceId;
@@ -16,6 +17,8 @@ pub struct Container {
     pub index: IndexSchema,
     /// Whether items enter the index when nothing is said.
     pub indexes_by_default: bool,
+    /// The indexing policy as text: what the rows of the index were made by.
+    pub index_policy: String,
     pub unique_keys: Vec<Vec<PropertyPath>>,
     pub default_ttl: Option<DefaultTtl>,
     /// Whether every change is kept for the all-versions feed.
@@ -39,6 +42,7 @@ impl Container {
                 &definition.indexing_policy,
                 definition.computed_properties.iter().map(|computed| computed.name.clone()),
             ),
+            index_policy: definition.to_json().get("indexingPolicy").map(to_string).unwrap_or_default(),
             unique_keys: definition.unique_key_policy.keys.iter().map(|key| key.paths.clone()).collect(),
             default_ttl: definition.default_ttl,
             history_seconds,

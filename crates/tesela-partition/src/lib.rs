@@ -21,6 +21,7 @@ mod partition;
 pub mod patch;
 pub mod query;
 pub mod read;
+pub mod reindex;
 mod removal;
 pub mod script;
 pub mod split;

@@ -65,6 +65,7 @@ impl<S: Store> Partition<S> {
             Some(bytes) => Counters::decode(&bytes)?,
             None => Counters::default(),
         };
+        let container = crate::reindex::opened(&store, space, container, counters.documents).await?;
         let writer = Arc::new(Writer::new(store.clone(), space, id, env.clone(), counters, container));
         Ok(Self { id, space, store, env, writer })
     }
@@ -92,11 +93,6 @@ impl<S: Store> Partition<S> {
     /// The container's definition as this partition applies it.
     pub fn container(&self) -> Arc<Container> {
         self.writer.container()
-    }
-
-    /// Takes a changed definition into use.
-    pub fn set_container(&self, container: Arc<Container>) {
-        self.writer.set_container(container);
     }
 
     /// Stops writes, without failing any, until the hold is dropped.

@@ -117,6 +117,8 @@ pub(crate) struct Writer<S: Store> {
     numbers: Numbers,
     /// Whether items that go leave tombstones: a copy of the partition is being made.
     keeps_tombstones: AtomicBool,
+    /// What the queue says, for those who only want to know: every point read does.
+    closed: AtomicBool,
     pub(crate) absentees: Absentees,
 }
 
@@ -139,6 +141,7 @@ impl<S: Store> Writer<S> {
             container: Mutex::new(container),
             numbers: Numbers::after(counters.issued),
             keeps_tombstones: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
             absentees: Absentees::default(),
         }
     }
@@ -181,21 +184,34 @@ impl<S: Store> Writer<S> {
 
     /// Waits for the group under way and keeps the next from starting.
     pub(crate) async fn hold(self: &Arc<Self>) -> Hold<S> {
-        let (tell, told) = oneshot::channel();
-        {
-            let mut queue = self.queue.lock();
-            assert!(!queue.held, "a partition takes part in one split or merge at a time");
-            queue.held = true;
-            queue.quiet = queue.attended.then_some(tell);
-        }
+        /// Between two looks whether somebody else has let go.
+        const PATIENCE: std::time::Duration = std::time::Duration::from_millis(5);
+        let told = loop {
+            if let Some(told) = self.try_hold() {
+                break told;
+            }
+            tokio::time::sleep(PATIENCE).await;
+        };
         // Made before the wait: a caller that goes away while waiting lets go, too.
         let hold = Hold { writer: self.clone(), closes: false };
         let _ = told.await;
         hold
     }
 
+    /// Takes the hold unless somebody has it; what it gives resolves when the group under way has ended.
+    fn try_hold(&self) -> Option<oneshot::Receiver<()>> {
+        let (tell, told) = oneshot::channel();
+        let mut queue = self.queue.lock();
+        if queue.held {
+            return None;
+        }
+        queue.held = true;
+        queue.quiet = queue.attended.then_some(tell);
+        Some(told)
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
-        self.queue.lock().closed
+        self.closed.load(Ordering::Acquire)
     }
 
     pub(crate) fn keep_tombstones(&self, keep: bool) {
@@ -300,6 +316,12 @@ impl<S: Store> Hold<S> {
         self.writer.counters()
     }
 
+    /// The policy all index rows follow, when they do.
+    pub fn index_policy(&self) -> Option<String> {
+        let container = self.writer.container();
+        container.index.is_complete().then(|| container.index_policy.clone())
+    }
+
     /// From the next group on, items that go leave tombstones. Only who holds the writer can say where that begins.
     pub(crate) fn keep_tombstones(&self) {
         self.writer.keep_tombstones(true);
@@ -324,6 +346,7 @@ impl<S: Store> Drop for Hold<S> {
             queue.held = false;
             queue.quiet = None;
             queue.closed = self.closes;
+            self.writer.closed.store(self.closes, Ordering::Release);
             let sent_away = if self.closes { std::mem::take(&mut queue.waiting) } else { Vec::new() };
             (!queue.waiting.is_empty() && !std::mem::replace(&mut queue.attended, true), sent_away)
         };

@@ -61,10 +61,11 @@ impl World {
         WriteRequest { key: self.key(pk), write, conditions: Conditions::default(), indexed: true }
     }
 
-    /// Every row but counters and tombstones.
+    /// Every row but counters, tombstones and the policy of the index, which whoever splits puts.
     async fn rows(&self, space: SpaceId) -> Rows {
         let page = self.store.snapshot().scan(space, KeyRange::all(), Direction::Forward, ScanLimit::NONE).await;
-        let moved = |key: &Bytes| *key != Key::counters() && !Key::tombstones().contains(key);
+        let own = [Key::counters(), Key::index_policy()];
+        let moved = |key: &Bytes| !own.contains(key) && !Key::tombstones().contains(key);
         page.unwrap().rows.into_iter().filter(|(key, _)| moved(key)).collect()
     }
 

@@ -40,10 +40,10 @@ impl From<RouterError> for Refused {
 }
 
 impl<S: Store> Router<S> {
-    /// The partition that owns a key.
+    /// The partition that owns a key, by the map of now if the one the request holds is out of date.
     pub async fn owner(&self, container: &Container, key: &LogicalKey) -> Result<Partition<S>, RouterError> {
         match self.partition(container, container.partitions.owner(&key.epk)).await {
-            // The request holds an old map, and what it names has been replaced.
+            Ok(partition) if partition.is_closed() => self.owner_after(container, &key.epk, &partition).await,
             Err(RouterError::PartitionGone { .. }) => {
                 let current = self.current_container(container)?;
                 self.partition(&current, current.partitions.owner(&key.epk)).await

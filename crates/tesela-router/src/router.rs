@@ -99,13 +99,20 @@ impl<S: Store> Router<S> {
         let known = self.open.read().get(&physical.space).map(|open| open.partition.clone());
         let partition = match known {
             Some(partition) => {
-                partition.set_container(schema);
+                if partition.set_container(schema.clone()) {
+                    rebuild(partition.clone(), schema);
+                }
                 partition
             }
             None => {
                 self.check_live(container, physical)?;
                 let store = self.store.clone();
-                Partition::open(store, physical.space, physical.id, self.env.clone(), schema).await?
+                let opened =
+                    Partition::open(store, physical.space, physical.id, self.env.clone(), schema.clone()).await?;
+                if !opened.index_is_complete() {
+                    rebuild(opened.clone(), schema);
+                }
+                opened
             }
         };
         let mut open = self.open.write();
@@ -184,4 +191,13 @@ impl<S: Store> Router<S> {
             state.containers().flat_map(|container| container.partitions.spaces().collect::<Vec<_>>()).collect();
         self.open.write().retain(|space, open| live.contains(space) || open.partition.is_closed());
     }
+}
+
+/// Rebuilds the index of a partition beside the requests, which meanwhile read documents.
+fn rebuild<S: Store>(partition: Partition<S>, schema: Arc<tesela_partition::container::Container>) {
+    tokio::spawn(async move {
+        if let Err(error) = partition.rebuild_index(schema).await {
+            tracing::error!(partition = partition.id(), %error, "the index could not be rebuilt; queries scan until the next start");
+        }
+    });
 }

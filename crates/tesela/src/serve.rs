@@ -13,7 +13,7 @@ use tesela_gateway::authorize::{Authorizer, KeyTexts};
 use tesela_gateway::listen::{ListenOptions, serve};
 use tesela_gateway::tls::{CertificateSource, Tls};
 use tesela_router::catalog::{Catalog, CatalogOptions};
-use tesela_router::{Background, Router};
+use tesela_router::{Background, Router, SplitOptions};
 use tesela_store::{MemoryStore, Store};
 use tesela_store_embedded::{EmbeddedStore, Options};
 use tokio::net::TcpListener;
@@ -32,12 +32,13 @@ async fn run_server(settings: Settings) -> Result<(), Box<dyn Error>> {
     let env = Env::real();
     let engine = open_engine(&settings)?;
     let catalog = Catalog::open(engine.clone(), env.clone(), CatalogOptions::default()).await?;
-    let router = Arc::new(Router::new(engine.clone(), env.clone(), catalog));
+    let router = Arc::new(Router::with_splits(engine.clone(), env.clone(), catalog, split_options(&settings)));
     let tls = Arc::new(Tls::new(certificate_source(&settings), env.now().unix_seconds() as i64));
     let account = Account { consistency: settings.consistency, ..Account::default() };
     let gateway = Arc::new(Gateway::new(router.clone(), authorizer(&settings)?, account, Some(tls.clone())));
     let address = SocketAddr::new(settings.host, settings.port);
     let listener = TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
+    let maps = tokio::spawn(router.clone().keep_maps());
     let background = Background::start(router);
     announce(&settings, listener.local_addr()?);
     let options = ListenOptions { tls: Some(tls), ..ListenOptions::default() };
@@ -48,6 +49,8 @@ async fn run_server(settings: Settings) -> Result<(), Box<dyn Error>> {
             "connections were cut because their requests did not finish"
         );
     }
+    // A split under way is begun anew after the next start.
+    maps.abort();
     background.stop().await;
     engine.flush().await?;
     Ok(())
@@ -65,6 +68,15 @@ fn authorizer(settings: &Settings) -> Result<Authorizer, Box<dyn Error>> {
     let text = std::fs::read_to_string(jwks).map_err(|error| unusable(error.to_string()))?;
     let directory = Directory::new(&text, issuer.clone(), audience.clone());
     Ok(authorizer.with_directory(directory.map_err(|error| unusable(error.to_string()))?))
+}
+
+fn split_options(settings: &Settings) -> SplitOptions {
+    let default = SplitOptions::default();
+    SplitOptions {
+        partition_bytes_max: settings.partition_bytes_max.unwrap_or(default.partition_bytes_max),
+        copy_bytes_per_second: settings.split_bytes_per_second,
+        ..default
+    }
 }
 
 fn open_engine(settings: &Settings) -> Result<Engine, Box<dyn Error>> {

@@ -74,6 +74,12 @@ pub struct ServeArgs {
     /// Audience that stands for this server: the claim `aud` of its tokens
     #[arg(long, value_name = "NAME", env = "TESELA_AAD_AUDIENCE")]
     pub aad_audience: Option<String>,
+    /// Bytes of items a physical partition may hold before it is split [default: 50 GB]
+    #[arg(long, value_name = "BYTES", env = "TESELA_PARTITION_BYTES_MAX")]
+    pub partition_bytes_max: Option<u64>,
+    /// How many bytes a second a split may copy [default: as fast as it goes]
+    #[arg(long, value_name = "BYTES", env = "TESELA_SPLIT_BYTES_PER_SECOND")]
+    pub split_bytes_per_second: Option<u64>,
     /// Certificate chain (PEM) to use instead of a self-signed one
     #[arg(long, value_name = "FILE", requires = "cert_key", env = "TESELA_CERT")]
     pub cert: Option<PathBuf>,
@@ -104,6 +110,9 @@ pub struct Settings {
     pub throttle: Throttle,
     pub consistency: Consistency,
     pub directory: Option<DirectorySettings>,
+    /// Where `None`, the default of the service.
+    pub partition_bytes_max: Option<u64>,
+    pub split_bytes_per_second: Option<u64>,
     pub cert: Option<(PathBuf, PathBuf)>,
     pub san: Vec<String>,
 }
@@ -164,6 +173,8 @@ impl Settings {
                 args.aad_issuer.or(file.aad_issuer),
                 args.aad_audience.or(file.aad_audience),
             )?,
+            partition_bytes_max: args.partition_bytes_max.or(file.partition_bytes_max),
+            split_bytes_per_second: args.split_bytes_per_second.or(file.split_bytes_per_second),
             cert: args.cert.or(file.cert).zip(args.cert_key.or(file.cert_key)),
             san: if args.san.is_empty() { file.san } else { args.san },
         })

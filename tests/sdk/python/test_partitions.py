@@ -1,5 +1,7 @@
 """Physical partitions: how many, where they meet, and what a split does (R8, R9, R10, R12)."""
 
+import itertools
+import threading
 import time
 
 import pytest
@@ -142,3 +144,75 @@ def test_each_partition_has_its_own_session(rest, database, make_container):
         assert number == newest.get(part, number - 1) + 1
         newest[part] = number
     assert set(newest) == {"0", "1"}
+
+
+def test_clients_work_on_while_throughput_grows(rest, database, make_container):
+    """R10: 400 -> 11,000 -> 25,000 RU/s under writes, point reads and paged queries; nothing fails, nothing is lost."""
+    container = make_container(offer_throughput=400)
+    written, errors, done = {}, [], threading.Event()
+
+    def guarded(work):
+        def run():
+            try:
+                while not done.is_set():
+                    work()
+            except Exception as error:  # whatever surfaces to a program is what the test is about
+                errors.append(error)
+
+        return run
+
+    def writer(number):
+        counter = itertools.count()
+
+        def work():
+            name, key = f"{number}-{next(counter)}", f"p{number}-{next(counter) % 40}"
+            container.create_item({"id": name, "pk": key}, no_response=True)
+            written[name] = key
+            assert container.read_item(name, key)["id"] == name
+
+        return guarded(work)
+
+    def query():
+        before = set(written)
+        pages = container.query_items(
+            "SELECT c.id FROM c ORDER BY c.id", enable_cross_partition_query=True, max_item_count=20
+        ).by_page()
+        seen = [item["id"] for page in pages for item in page]
+        assert len(seen) == len(set(seen)), "an item came twice"
+        assert before <= set(seen), "an item that was acknowledged before is missing"
+
+    threads = [threading.Thread(target=work) for work in [writer(0), writer(1), guarded(query)]]
+    for thread in threads:
+        thread.start()
+    try:
+        wait_for(lambda: len(written) > 100)
+        for throughput, count in [(11_000, 2), (25_000, 3)]:
+            container.replace_throughput(throughput)
+            wait_for(lambda: len(ranges_of(rest, database, container)) == count)
+            reached = len(written)
+            wait_for(lambda: len(written) > reached + 50)
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+    assert errors == []
+    ranges = tiles(ranges_of(rest, database, container))
+    assert sum(r["parents"] == ["0"] for r in ranges) == 1 and sum(len(r["parents"]) == 2 for r in ranges) == 2
+    assert sorted(item["id"] for item in container.read_all_items()) == sorted(written)
+
+
+def test_partitions_are_shown_split_and_merged(rest, key, database, make_container):
+    container = make_container(offer_throughput=400)
+    for n in range(30):
+        container.create_item({"id": str(n), "pk": f"p{n}"}, no_response=True)
+    path = f"/_tesela/dbs/{database.id}/colls/{container.id}"
+    bearer = {"authorization": f"Bearer {key}"}
+    shown = rest.get(f"{path}/partitions", **bearer).json()["partitions"]
+    assert [(p["id"], p["documentCount"], p["provisionedRu"]) for p in shown] == [("0", 30, 400)]
+    halves = rest.post(f"{path}/split", {"partition": "0"}, **bearer).json()["partitions"]
+    assert [(p["id"], p["parents"]) for p in halves] == [("1", ["0"]), ("2", ["0"])]
+    assert sum(p["documentCount"] for p in halves) == 30
+    whole = rest.post(f"{path}/merge", {"partitions": ["1", "2"]}, **bearer).json()["partitions"]
+    assert [(p["id"], p["parents"], p["documentCount"]) for p in whole] == [("3", ["0", "1", "2"], 30)]
+    assert sorted(int(i["id"]) for i in container.read_all_items()) == list(range(30))
+    assert rest.get(f"{path}/partitions", authorization="Bearer wrong").status == 401

@@ -2,6 +2,7 @@
 //!
 //! The order of tests for a POST to the items of a container matters: plan, batch, query, upsert, create.
 
+mod admin;
 mod batch;
 mod change_feed;
 mod item_answer;
@@ -71,7 +72,8 @@ impl<S: Store> Gateway<S> {
             P::Addresses { .. } => {
                 Err(ApiError::not_found("this server has no replicas to connect to directly; use gateway mode"))
             }
-            P::Admin { .. } | P::Explorer { .. } => Err(ApiError::not_found("there is nothing at this path")),
+            P::Admin { rest } => self.admin(call, rest).await,
+            P::Explorer { .. } => Err(ApiError::not_found("there is nothing at this path")),
             _ => self.resources(call).await,
         }
     }

@@ -5,12 +5,17 @@ use crate::gateway::Gateway;
 use crate::request::Call;
 use crate::respond::{Answer, ApiError};
 use http::HeaderValue;
+use std::time::Duration;
 use tesela_model::json::{Object, Value, to_string};
 use tesela_protocol::header;
 use tesela_protocol::status::Status;
 use tesela_router::Usage;
 use tesela_router::catalog::{Container, Migration, Offer, Precondition, State};
 use tesela_store::Store;
+
+/// How long a raised throughput waits for its partitions before it is answered as pending. Ours: clients look again
+/// after 5 to 30 seconds, and a small container is split long before.
+const SETTLE_WAIT: Duration = Duration::from_secs(2);
 
 impl<S: Store> Gateway<S> {
     /// Quota, index progress and statistics, which a read of a container asks for.
@@ -20,7 +25,12 @@ impl<S: Store> Gateway<S> {
         answer: &mut Answer,
         container: &Container,
     ) -> Result<(), ApiError> {
-        answer.set(&header::INDEX_PROGRESS, HeaderValue::from_static("100"));
+        let mut complete = true;
+        for physical in container.partitions.partitions() {
+            complete &= self.router().partition(container, physical).await?.index_is_complete();
+        }
+        // How far a rebuild is, is not counted: it is done or it is not.
+        answer.set(&header::INDEX_PROGRESS, HeaderValue::from_static(if complete { "100" } else { "0" }));
         let quota = call.flag(&header::POPULATE_QUOTA_INFO)?;
         let statistics = call.flag(&header::POPULATE_PARTITION_STATISTICS)?;
         if !quota && !statistics {
@@ -70,7 +80,13 @@ impl<S: Store> Gateway<S> {
                 return Err(ApiError::bad_request("throughput cannot be migrated to autoscale and to manual at once"));
             }
         };
-        let offer = self.router().catalog().replace_offer(id, body, migration, 0, precondition).await?;
+        let mut offer = self.router().catalog().replace_offer(id, body, migration, 0, precondition).await?;
+        if offer.terms.pending {
+            // It goes on without us when the time is up.
+            let settling = self.router().begin_settling(offer.terms.target.clone());
+            let _ = tokio::time::timeout(SETTLE_WAIT, settling).await;
+            offer = self.router().catalog().state().offer(id)?.clone();
+        }
         let mut answer = resources::single(Status::Ok, &offer.resource, 1.0);
         self.write_offer_headers(&mut answer, &self.router().catalog().state(), &offer);
         Ok(answer)

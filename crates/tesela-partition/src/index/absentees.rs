@@ -71,6 +71,11 @@ impl Watched {
 }
 
 impl Absentees {
+    /// The index is another one now: what was seen of the old one says nothing.
+    pub fn forget_all(&self) {
+        self.paths.lock().clear();
+    }
+
     /// A version of a document is about to be written.
     pub fn note(&self, ordinal: DocumentOrdinal, entries: &IndexEntries) {
         let mut paths = self.paths.lock();

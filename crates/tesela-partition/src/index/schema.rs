@@ -1,9 +1,7 @@
 //! Which rows a document has, and which of them a query may rely on.
 //!
-//! [`Rules`] are one indexing policy, ready for use. While a policy is being replaced there are several: the *target*,
-//! by which everything is written; the *complete* one, whose rows every document has had until now; and any that were
-//! targets in between and have been written for some documents. A query relies on what is both complete and wanted:
-//! such rows are there for every document, before and after it is gone over. See [`super::rebuild`].
+//! [`Rules`] are one indexing policy, ready for use. While a replaced policy is being followed up the index is
+//! *incomplete*: documents are written by it, but no query relies on its rows. See [`crate::reindex`].
 
 use super::{Composite, IndexEntries, PathCode, value_code};
 use tesela_model::container::{IndexingPolicy, PathMatcher, Place};
@@ -84,11 +82,22 @@ pub struct IndexSchema {
     target: Rules,
     /// The names of computed properties: no row holds them.
     computed: Vec<String>,
+    /// Whether every document has its rows.
+    complete: bool,
 }
 
 impl IndexSchema {
     pub fn new(policy: &IndexingPolicy, computed: impl IntoIterator<Item = String>) -> Self {
-        Self { target: Rules::new(policy), computed: computed.into_iter().collect() }
+        Self { target: Rules::new(policy), computed: computed.into_iter().collect(), complete: true }
+    }
+
+    /// The same rules, with rows that cannot be relied on.
+    pub fn incomplete(self) -> Self {
+        Self { complete: false, ..self }
+    }
+
+    pub fn is_complete(&self) -> bool {
+        self.complete
     }
 
     /// The rows of a document as it is written now.
@@ -110,7 +119,7 @@ impl IndexSchema {
             Some(PathStep::Name(name)) => !NEVER_INDEXED.contains(&name.as_str()) && !self.computed.contains(name),
             _ => false,
         };
-        stored && self.target.indexes(path)
+        self.complete && stored && self.target.indexes(path)
     }
 
     /// Whether the path leads to a computed property.
@@ -125,6 +134,6 @@ impl IndexSchema {
 
     /// The composite indexes that have a row for every document.
     pub fn composites(&self) -> impl Iterator<Item = &Composite> {
-        self.target.composites.iter()
+        self.target.composites.iter().filter(|_| self.complete)
     }
 }

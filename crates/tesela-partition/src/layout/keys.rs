@@ -19,6 +19,7 @@ const COMPOSITE: u8 = 0x09;
 const UNIQUE: u8 = 0x0A;
 const EXPIRY: u8 = 0x0B;
 const TOMBSTONE: u8 = 0x0C;
+const INDEX_POLICY: u8 = 0x0D;
 
 /// Makes and takes apart keys; one constructor for each row of the table above.
 pub struct Key;
@@ -184,6 +185,10 @@ impl Key {
     pub fn expired(now: u64) -> KeyRange {
         let to = KeyWriter::new().tag(EXPIRY).u64(now.saturating_add(1)).finish();
         KeyRange::between(vec![EXPIRY], to)
+    }
+
+    pub fn index_policy() -> Bytes {
+        KeyWriter::new().tag(INDEX_POLICY).finish()
     }
 
     /// All index rows: what a change of the indexing policy rebuilds.

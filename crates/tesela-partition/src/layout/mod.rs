@@ -16,11 +16,12 @@
 //! | 0A | EPK, constraint, values | ordinal | unique keys |
 //! | 0B | expiry, ordinal | – | items with a `ttl` of their own |
 //! | 0C | LSN, ordinal | EPK | items that went while the partition was being copied ([`crate::split`]) |
+//! | 0D | – | the indexing policy, as text | by which policy all index rows were made ([`crate::reindex`]) |
 //!
 //! Numbers in keys are big endian, strings escaped and terminated ([`tesela_store::keycode`]); numbers in values are
 //! little endian and each value starts with a format version, so that what one release wrote the next can read.
 //! A document's rows are written and removed together, in one commit, by [`crate::write`] alone. A split or merge
-//! carries every row but 01 and 0C over: a new kind of row is either made from the document there or moved in
+//! carries every row but 01, 0C and 0D over: a new kind of row is either made from the document there or moved in
 //! [`crate::split`].
 
 mod keys;

@@ -95,9 +95,14 @@ pub struct QueryRequest<'q> {
 impl<S: Store> Partition<S> {
     /// A page of the query over this partition alone.
     pub async fn query(&self, request: &QueryRequest<'_>) -> Result<QueryPage, PageError> {
-        let path = self.access_path(request.query, &request.scope)?;
+        let mut path = self.access_path(request.query, &request.scope)?;
         self.prepare(&path).await?;
-        let view = self.view();
+        let mut view = self.view();
+        if !self.index_is_complete() {
+            // The index went while the way was chosen: choose again, and look at what is there after that.
+            path = self.access_path(request.query, &request.scope)?;
+            view = self.view();
+        }
         let absent = self.absent(&path, &view).await?;
         let page = Run { view: &view, schema: &self.container().index, request, path: &path, absent }.page().await?;
         self.tidy(&path, &page.cost);

@@ -152,7 +152,7 @@ fn id_of(record: &DocumentRecord) -> Result<String, WriteError> {
 }
 
 fn entries_of<S: Snapshot>(txn: &Txn<'_, S>, record: &DocumentRecord) -> IndexEntries {
-    if record.indexed { txn.scope.container.index.entries(record.document.root()) } else { IndexEntries::kept_out() }
+    crate::reindex::entries_of(txn.scope.container, record)
 }
 
 /// R11: a logical partition has a size limit.

@@ -210,6 +210,8 @@ impl<S: Store> Router<S> {
             match partition.commit_script(work).await {
                 Ok(lsn) => return Ok(Done { value, served: Served { partition: partition.id(), lsn }, charge_ru }),
                 Err(WriteError::Contended { .. }) => {}
+                // A split or merge came in between: the script runs again where its key lives now.
+                Err(WriteError::Gone) if partition.is_closed() => {}
                 Err(error) => return Err(refused(error.into())),
             }
         }

@@ -6,6 +6,7 @@ use super::{ReshapeError, SplitPoint};
 use crate::catalog::{CatalogError, Container, PartitionMap, PhysicalPartition, ResourceKind};
 use crate::router::Router;
 use std::sync::Arc;
+use tesela_partition::reindex::put_index_policy;
 use tesela_partition::split::{Tally, Target, Transfer, put_counters};
 use tesela_partition::{Hold, Partition};
 use tesela_store::{Batch, SpaceId, Store};
@@ -228,8 +229,15 @@ impl<'r, S: Store> Reshape<'r, S> {
             tallies.iter_mut().zip(finished.tallies).for_each(|(tally, more)| tally.add(more));
             lsn = lsn.max(finished.lsn);
         }
+        let policies: Option<Vec<String>> = holds.iter().map(Hold::index_policy).collect();
         for (target, tally) in targets.iter().zip(tallies) {
             put_counters(&mut rows, target.space, lsn + 1, tally);
+            // Rows made by other policies are made anew when the target is opened.
+            if let Some([policy, others @ ..]) = policies.as_deref()
+                && others.iter().all(|other| other == policy)
+            {
+                put_index_policy(&mut rows, target.space, policy);
+            }
         }
         Ok(rows)
     }
