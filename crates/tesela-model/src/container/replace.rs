@@ -6,7 +6,7 @@
 //! * identity: the id and the partition key (R6) must be the same;
 //! * fixed at creation: unique keys, conflict resolution and client encryption must be the same or left out, since
 //!   SDKs have no way to send some of them again;
-//! * vectors: an existing embedding or vector index must be stated again unchanged; new ones may be added.
+//! * vectors: the embeddings stay as they are; an existing vector index must be stated again unchanged.
 
 use super::{
     ClientEncryptionPolicy, ConflictResolutionPolicy, ContainerDefinition, DefinitionError, UniqueKeyPolicy,
@@ -43,9 +43,10 @@ impl ContainerDefinition {
         let embeddings = |definition: &Self| -> Vec<VectorEmbedding> {
             definition.vector_embedding_policy.as_ref().map(|policy| policy.embeddings.clone()).unwrap_or_default()
         };
-        let kept = embeddings(new);
-        if let Some(lost) = embeddings(self).iter().find(|embedding| !kept.contains(embedding)) {
-            return Err(DefinitionError::ReplacedVectorEmbedding(lost.path.text().to_owned()));
+        let (old, kept) = (embeddings(self), embeddings(new));
+        let changed = old.iter().find(|one| !kept.contains(one)).or_else(|| kept.iter().find(|one| !old.contains(one)));
+        if let Some(changed) = changed {
+            return Err(DefinitionError::ReplacedVectorEmbedding(changed.path.text().to_owned()));
         }
         let kept = &new.indexing_policy.vector_indexes;
         let lost = |index: &&VectorIndex| !kept.contains(index);
