@@ -22,9 +22,8 @@ use tesela_store::keycode::KeyWriter;
 
 /// Bytes of a string that enter an index key. Ours: keeps a term well below a storage block.
 pub const STRING_BYTES_MAX: usize = 256;
-/// The longest string whose form no other string has. A cut falls between characters, so it keeps at least three bytes
-/// less than the limit.
-pub const STRING_OWN_BYTES_MAX: usize = STRING_BYTES_MAX - 4;
+/// The longest string whose form no other string has.
+pub const STRING_OWN_BYTES_MAX: usize = STRING_BYTES_MAX - 1;
 
 pub const UNDEFINED: u8 = 0x0F;
 pub const NULL: u8 = 0x10;
@@ -46,20 +45,14 @@ fn utf16_order(byte: u8) -> u8 {
     }
 }
 
+/// The bytes of a string in index order, cut to [`STRING_BYTES_MAX`]. Cut by bytes, also inside a character: only then is
+/// a string that sorts before another never behind it in the index.
 fn ordered(text: &str) -> Cow<'_, [u8]> {
-    if text.is_ascii() {
-        return Cow::Borrowed(text.as_bytes());
+    let bytes = &text.as_bytes()[..text.len().min(STRING_BYTES_MAX)];
+    if bytes.is_ascii() {
+        return Cow::Borrowed(bytes);
     }
-    Cow::Owned(text.bytes().map(utf16_order).collect())
-}
-
-/// The leading characters that fit [`STRING_BYTES_MAX`].
-fn cut(text: &str) -> &str {
-    let mut end = text.len().min(STRING_BYTES_MAX);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    Cow::Owned(bytes.iter().copied().map(utf16_order).collect())
 }
 
 pub fn write_number(number: f64, out: &mut Vec<u8>) {
@@ -69,12 +62,11 @@ pub fn write_number(number: f64, out: &mut Vec<u8>) {
 
 pub fn write_string(text: &str, out: &mut Vec<u8>) {
     out.push(STRING);
-    out.extend_from_slice(KeyWriter::new().bytes(&ordered(cut(text))).as_slice());
+    out.extend_from_slice(KeyWriter::new().bytes(&ordered(text)).as_slice());
 }
 
 /// The bytes all strings that begin so begin with: the string form without its end.
 pub fn write_string_prefix(text: &str, out: &mut Vec<u8>) {
-    let text = cut(text);
     write_string(text, out);
     out.pop();
 }
@@ -192,6 +184,15 @@ mod tests {
         assert!(codes.is_sorted_by(|a, b| a < b), "{codes:?}");
     }
 
+    /// A cut inside a character must not change the order.
+    #[test]
+    fn long_strings_keep_their_order() {
+        let common = "x".repeat(STRING_BYTES_MAX - 2);
+        let before = code(&format!("\"{common}zzzz\""));
+        let after = code(&format!("\"{common}😀\""));
+        assert!(before <= after, "z sorts before any character beyond the basic plane");
+    }
+
     #[test]
     fn a_prefix_is_a_range() {
         let mut prefix = Vec::new();
@@ -204,8 +205,8 @@ mod tests {
     fn long_strings_share_their_forms() {
         let text = |bytes: usize| format!("\"{}\"", "x".repeat(bytes));
         let form = |bytes: usize| first_form(&code(&text(bytes)), false);
-        assert_eq!(form(STRING_OWN_BYTES_MAX), Some((254, false)));
-        assert_eq!(form(STRING_OWN_BYTES_MAX + 1), Some((255, true)));
+        assert_eq!(form(STRING_OWN_BYTES_MAX), Some((257, false)));
+        assert_eq!(form(STRING_OWN_BYTES_MAX + 1), Some((258, true)));
         assert_eq!((form(256), code(&text(256))), (form(9999), code(&text(9999))));
         let inverted: Vec<u8> = code(r#""a\u0000\u0001b""#).iter().map(|byte| !byte).collect();
         assert_eq!(first_form(&inverted, true), Some((inverted.len(), false)));
