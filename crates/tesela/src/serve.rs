@@ -40,9 +40,11 @@ async fn run_server(settings: Settings) -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
     let maps = tokio::spawn(router.clone().keep_maps());
     let background = Background::start(router);
+    // Before anybody is told that the server is ready: from then on a signal means an orderly end.
+    let stop = stop_signal()?;
     announce(&settings, listener.local_addr()?);
     let options = ListenOptions { tls: Some(tls), ..ListenOptions::default() };
-    let stopped = serve(listener, gateway, options, stop_signal()?).await;
+    let stopped = serve(listener, gateway, options, stop).await;
     if stopped.cut_connections > 0 {
         tracing::warn!(
             connections = stopped.cut_connections,
