@@ -158,10 +158,20 @@ impl<S: Snapshot> View<S> {
         range: KeyRange,
         most: usize,
     ) -> Result<(Vec<(Bytes, Bytes)>, Option<KeyRange>), ReadError> {
+        self.rows_toward(range, Direction::Forward, most).await
+    }
+
+    /// The same, in either direction.
+    pub async fn rows_toward(
+        &self,
+        range: KeyRange,
+        direction: Direction,
+        most: usize,
+    ) -> Result<(Vec<(Bytes, Bytes)>, Option<KeyRange>), ReadError> {
         let limit = ScanLimit { rows: most, bytes: SCAN_BYTES };
-        let page = self.snapshot.scan(self.space, range.clone(), Direction::Forward, limit).await?;
+        let page = self.snapshot.scan(self.space, range.clone(), direction, limit).await?;
         let rest = match page.rows.last() {
-            Some((key, _)) if page.more => Some(range.after(key, Direction::Forward)),
+            Some((key, _)) if page.more => Some(range.after(key, direction)),
             _ => None,
         };
         Ok((page.rows, rest))

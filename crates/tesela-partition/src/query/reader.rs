@@ -12,10 +12,8 @@ use bytes::Bytes;
 use std::time::Duration;
 use tesela_model::epk::Epk;
 use tesela_model::rid::DocumentOrdinal;
-use tesela_store::{Direction, KeyRange, ScanLimit, Snapshot};
+use tesela_store::{Direction, KeyRange, Snapshot};
 
-/// Bytes fetched from the store at a time.
-const SCAN_BYTES: usize = 1024 * 1024;
 /// Documents kept out of the index that a query looks at beside what the index names. Ours: with more of them the index
 /// is not worth asking.
 const KEPT_OUT_MAX: usize = sized(1024, 2);
@@ -61,15 +59,10 @@ impl<'a, S: Snapshot> Reader<'a, S> {
         most: usize,
     ) -> Result<(Vec<Bytes>, Option<KeyRange>), ReadError> {
         let started = (self.elapsed)();
-        let limit = ScanLimit { rows: most, bytes: SCAN_BYTES };
-        let page = self.view.snapshot.scan(self.view.space, range.clone(), direction, limit).await?;
-        let rest = match page.rows.last() {
-            Some((key, _)) if page.more => Some(range.after(key, direction)),
-            _ => None,
-        };
-        self.spent.entries += page.rows.len() as u64;
+        let (rows, rest) = self.view.rows_toward(range, direction, most).await?;
+        self.spent.entries += rows.len() as u64;
         self.spent.index_time += (self.elapsed)() - started;
-        Ok((page.rows.into_iter().map(|(key, _)| key).collect(), rest))
+        Ok((rows.into_iter().map(|(key, _)| key).collect(), rest))
     }
 
     /// The ordinals at the ends of the keys of a range.
@@ -101,14 +94,9 @@ impl<'a, S: Snapshot> Reader<'a, S> {
         most: usize,
     ) -> Result<(Vec<Numbered>, Option<KeyRange>), ReadError> {
         let started = (self.elapsed)();
-        let limit = ScanLimit { rows: most, bytes: SCAN_BYTES };
-        let page = self.view.snapshot.scan(self.view.space, range.clone(), direction, limit).await?;
-        let rest = match page.rows.last() {
-            Some((key, _)) if page.more => Some(range.after(key, direction)),
-            _ => None,
-        };
-        let mut documents = Vec::with_capacity(page.rows.len());
-        for (key, value) in page.rows {
+        let (rows, rest) = self.view.rows_toward(range, direction, most).await?;
+        let mut documents = Vec::with_capacity(rows.len());
+        for (key, value) in rows {
             let record = DocumentRecord::decode(&value)?;
             if !record.is_expired(self.view.now, self.view.ttl) {
                 self.count(&record);
